@@ -1,0 +1,1 @@
+//! Bytes to frames and back. This layer knows no MCP method.

@@ -1,0 +1,3 @@
+//! The Model Context Protocol as a pure state machine.
+
+pub mod frame;
