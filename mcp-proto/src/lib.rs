@@ -1,3 +1,4 @@
 //! The Model Context Protocol as a pure state machine.
 
 pub mod frame;
+pub mod time;
