@@ -1,0 +1,87 @@
+//! What a machine asks of the world.
+//!
+//! A machine never waits: it emits an [`Effect`], goes on, and takes the [`Reply`] as an input.
+
+use core::fmt;
+use core::time::Duration;
+
+use crate::store::{Record, SessionOp};
+
+/// Names one effect of one machine. Ids are never reused within a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EffectId(pub(crate) u64);
+
+impl fmt::Display for EffectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "e{}", self.0)
+    }
+}
+
+/// Something that only the world can do.
+///
+/// The driver answers each with `handle_reply`, in any order, and may take its time up to the
+/// machine's own deadline for it. An effect that was abandoned needs no answer; a late one does
+/// no harm.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Effect {
+    /// 32 bytes from a cryptographically secure source. Answered by [`Reply::Random`], in the
+    /// same drain.
+    Random,
+    /// An operation of the session store. Answered by the [`Reply`] that the operation names.
+    Session(SessionOp),
+}
+
+/// The world's answer to an [`Effect`].
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Reply {
+    /// Random bytes.
+    Random([u8; 32]),
+    /// Of [`SessionOp::Create`]: false where a live record has that id.
+    Created(bool),
+    /// Of [`SessionOp::Get`]: the live record, if there is one.
+    Record(Option<Record>),
+    /// Of [`SessionOp::Save`]: false where the version moved, or the record is gone.
+    Saved(bool),
+    /// Of [`SessionOp::Delete`].
+    Deleted,
+}
+
+impl fmt::Debug for Reply {
+    /// Random bytes become ids, so they are not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Random(_) => f.write_str("Random(..)"),
+            Self::Created(created) => f.debug_tuple("Created").field(created).finish(),
+            Self::Record(record) => f.debug_tuple("Record").field(record).finish(),
+            Self::Saved(saved) => f.debug_tuple("Saved").field(saved).finish(),
+            Self::Deleted => f.write_str("Deleted"),
+        }
+    }
+}
+
+/// The environment failed: an effect has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EffectError {
+    /// It took longer than the machine waits.
+    TimedOut,
+    /// The store, or what else was asked, is not there; the text says which and what to do. It
+    /// is for the server's own log and never reaches a client.
+    Unavailable(String),
+}
+
+impl fmt::Display for EffectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimedOut => f.write_str("no answer in time; is the store reachable?"),
+            Self::Unavailable(why) => f.write_str(why),
+        }
+    }
+}
+
+impl core::error::Error for EffectError {}
+
+/// How long a machine waits for the answer to an effect that stands in a request's way.
+pub const EFFECT_DEADLINE: Duration = Duration::from_secs(10);

@@ -1,0 +1,137 @@
+//! One decoded request or notification, with the revision's differences already flattened.
+
+use serde::de::DeserializeOwned;
+
+use super::{ClientProfile, Json, LogLevel, Operation, Text};
+use crate::frame::envelope::{ProgressToken, RequestId};
+
+/// One decoded request, or a notification that the server acts on.
+///
+/// It owns its message (the parts share the bytes), so it outlives the input buffer. Whether its
+/// client was described by a handshake or by the request itself cannot be told from it.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub(crate) operation: Operation,
+    pub(crate) id: Option<RequestId>,
+    pub(crate) method: Text,
+    pub(crate) target: Option<Text>,
+    pub(crate) arguments: Option<Json>,
+    pub(crate) params: Option<Json>,
+    pub(crate) detail: Detail,
+    pub(crate) client: ClientProfile,
+    pub(crate) progress_token: Option<ProgressToken>,
+    pub(crate) log_level: Option<LogLevel>,
+    pub(crate) raw: Json,
+}
+
+/// What some operations carry besides target and arguments.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Detail {
+    #[default]
+    None,
+    /// Of the lists: where to go on.
+    Cursor(Text),
+    /// Of `SetLogLevel`.
+    Level(LogLevel),
+    /// Of `Complete`.
+    Completing(Box<Completing>),
+    /// Of `Describe` by handshake: the version that the client asked for.
+    Requested(Text),
+}
+
+impl Call {
+    /// What is asked for.
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// The request's id; `None` for a notification.
+    pub fn id(&self) -> Option<&RequestId> {
+        self.id.as_ref()
+    }
+
+    /// Nobody waits for an answer.
+    pub fn is_notification(&self) -> bool {
+        self.id.is_none()
+    }
+
+    /// The method as the wire names it; what an extension's handler is found by.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// The tool's name, the prompt's name, or the resource's URI.
+    pub fn target(&self) -> Option<&str> {
+        self.target.as_deref()
+    }
+
+    /// The arguments of a tool or a prompt, as the client sent them: an object.
+    pub fn arguments(&self) -> Option<&Json> {
+        self.arguments.as_ref()
+    }
+
+    /// Decodes the arguments; where there are none, those of an empty object.
+    ///
+    /// # Errors
+    /// Where they do not have the shape of `T`.
+    pub fn decode_arguments<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        let text = self.arguments.as_ref().map_or(&b"{}"[..], Json::as_bytes);
+        serde_json::from_slice(text)
+    }
+
+    /// The parameters as the client sent them.
+    pub fn params(&self) -> Option<&Json> {
+        self.params.as_ref()
+    }
+
+    /// What is to be completed, if that is asked for.
+    pub fn completing(&self) -> Option<&Completing> {
+        match &self.detail {
+            Detail::Completing(completing) => Some(completing),
+            _ => None,
+        }
+    }
+
+    /// Who is calling.
+    pub fn client(&self) -> &ClientProfile {
+        &self.client
+    }
+
+    /// What progress is reported under; `None` where the client wants none (R24-PROG-01).
+    pub fn progress_token(&self) -> Option<&ProgressToken> {
+        self.progress_token.as_ref()
+    }
+
+    /// The least severe log message that may be sent for this call; `None` means none may be.
+    pub fn log_level(&self) -> Option<LogLevel> {
+        self.log_level
+    }
+
+    /// The whole message as it came.
+    pub fn raw(&self) -> &Json {
+        &self.raw
+    }
+}
+
+/// What a completion is asked for (R26-CMPL-03).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Completing {
+    /// Whose argument it is.
+    pub reference: Reference,
+    /// The argument's name.
+    pub argument: String,
+    /// What was typed so far.
+    pub value: String,
+    /// Values that other arguments have already.
+    pub context: Vec<(String, String)>,
+}
+
+/// Whose argument is being completed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// A prompt, by name.
+    Prompt(String),
+    /// A resource template, by its text (or a resource, by its URI).
+    Resource(String),
+}

@@ -1,0 +1,92 @@
+//! One JSON value, kept as its text.
+
+use core::fmt;
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::frame::json;
+
+/// One JSON value, kept as its text: what the protocol passes through is not rebuilt.
+///
+/// Cloning shares the bytes. Two values are equal when their texts are.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Json(Bytes);
+
+impl Json {
+    /// Text that is known to be one JSON value, because the scanner walked over it.
+    pub(crate) fn scanned(text: Bytes) -> Self {
+        Self(text)
+    }
+
+    /// Checks that `text` is one JSON value, written without a line break.
+    ///
+    /// # Errors
+    /// The scanner's verdict, with the position.
+    pub fn parse(text: impl Into<Bytes>) -> Result<Self, json::ScanError> {
+        let text = text.into();
+        json::scan(&text, &json::ScanLimits::default())?;
+        if memchr::memchr2(b'\n', b'\r', &text).is_none() {
+            return Ok(Self(text));
+        }
+        let mut compact = Vec::with_capacity(text.len());
+        json::compact(&text, &mut compact);
+        Ok(Self(compact.into()))
+    }
+
+    /// The JSON text of `value`.
+    ///
+    /// # Errors
+    /// Where `value` cannot be JSON: a map with keys that are not strings, or an error of its own
+    /// `Serialize` implementation.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::to_vec(value).map(|text| Self(text.into()))
+    }
+
+    /// Decodes the value.
+    ///
+    /// # Errors
+    /// Where the value does not have the shape of `T`.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_slice(&self.0)
+    }
+
+    /// The text's bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.0).unwrap_or("null")
+    }
+
+    /// The JSON type of the value.
+    pub fn kind(&self) -> json::Kind {
+        json::kind(&self.0)
+    }
+
+    /// The text's bytes, shared.
+    pub fn into_bytes(self) -> Bytes {
+        self.0
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<serde_json::Value> for Json {
+    fn from(value: serde_json::Value) -> Self {
+        Self(value.to_string().into())
+    }
+}

@@ -1,0 +1,34 @@
+//! The normalized core: what a server does and what a client asked, without a word about how a
+//! revision of the protocol spells it.
+//!
+//! Nothing here names a revision. Adapters (module [`revision`](crate::revision)) turn wire
+//! messages into these types and these types into wire messages.
+
+mod call;
+mod capability;
+mod catalog;
+mod content;
+mod declare;
+mod failure;
+mod json;
+mod log_level;
+mod operation;
+mod outcome;
+mod result;
+mod text;
+
+pub(crate) use call::Detail;
+pub use call::{Call, Completing, Reference};
+pub use capability::{ClientCapabilities, ClientProfile, Implementation};
+pub use catalog::{Catalog, Features, Located};
+pub use content::{Annotations, Body, Content, Contents, Icon, ResourceLink, Role};
+pub use declare::{
+    CacheHint, CacheScope, Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints,
+};
+pub use failure::{Failure, FailureKind};
+pub use json::Json;
+pub use log_level::LogLevel;
+pub use operation::{Operation, ParseOperationError};
+pub use outcome::{Outcome, Value};
+pub use result::{Completion, PromptMessage, PromptResult, ResourceResult, ToolResult};
+pub use text::Text;
