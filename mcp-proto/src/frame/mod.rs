@@ -1,1 +1,3 @@
 //! Bytes to frames and back. This layer knows no MCP method.
+
+pub mod sse;
