@@ -1,3 +1,4 @@
 //! Bytes to frames and back. This layer knows no MCP method.
 
+pub mod json;
 pub mod sse;

@@ -1,0 +1,414 @@
+//! The JSON scanner: one walk over a message's bytes.
+//!
+//! [`scan`] checks the whole text against RFC 8259 (structure, UTF-8, escapes, lone surrogates,
+//! nesting) and yields where the members of the envelope, of `params`, `result` and `error`, and of
+//! the `_meta` in them lie. Duplicate members at those levels are refused, names being compared
+//! after unescaping and exactly: `"Method"`, `"method\u0000"` and `"param\u017f"` are merely other
+//! names. Everything else is left where it is, for serde to decode inside the ranges.
+//!
+//! **The law**: what the scanner accepts, `serde_json` accepts. It is stricter in three documented
+//! points only: duplicates at the levels above, the nesting limit, and a text beyond 4 GiB.
+//! `serde_json` itself opens at most 127 containers, one less than our default, which is never
+//! felt because decoding starts below the envelope. A number whose value no `f64` holds (`1e999`,
+//! or 5,000 digits) is refused by both.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use smallvec::SmallVec;
+
+mod compact;
+mod number;
+#[cfg(test)]
+mod tests;
+mod text;
+mod walk;
+
+pub use compact::compact;
+pub use number::{integer, is_integer};
+pub use text::{string, write_string};
+
+use walk::Walker;
+
+/// A byte range in a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The bytes of the range in `src`; empty where the range does not fit.
+    pub fn of(self, src: &[u8]) -> &[u8] {
+        src.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+
+    /// The same range seen from where `outer`, in which it was found, begins.
+    pub fn within(self, outer: Span) -> Span {
+        let shift = |at: u32| at.saturating_add(outer.start);
+        Span { start: shift(self.start), end: shift(self.end) }
+    }
+
+    /// How many bytes it covers.
+    pub fn len(self) -> usize {
+        self.end.saturating_sub(self.start) as usize
+    }
+
+    /// Whether it covers none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What a scan allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScanLimits {
+    /// How many objects and arrays may be open at once: 128 by default.
+    pub depth: usize,
+}
+
+impl ScanLimits {
+    /// The defaults with another nesting limit.
+    pub const fn depth(depth: usize) -> Self {
+        ScanLimits { depth }
+    }
+}
+
+impl Default for ScanLimits {
+    fn default() -> Self {
+        ScanLimits::depth(128)
+    }
+}
+
+/// Why a text was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ScanErrorKind {
+    /// Not JSON by its grammar, or cut short.
+    Syntax,
+    /// A string that is not UTF-8.
+    Utf8,
+    /// A `\u` escape that is half of a surrogate pair.
+    LoneSurrogate,
+    /// A number that no `f64` holds.
+    Number,
+    /// Containers nested deeper than the limit.
+    Depth,
+    /// A member named twice at a level where the protocol reads members.
+    Duplicate,
+    /// Something after the end of the value.
+    Trailing,
+    /// Nothing but white space.
+    Empty,
+    /// More bytes than a [`Span`] can address.
+    TooLong,
+}
+
+/// The peer's text was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScanError {
+    /// Why.
+    pub kind: ScanErrorKind,
+    /// At which byte.
+    pub at: usize,
+    /// The value of the envelope's only `id`, for a reply to carry, where it was read before (of a
+    /// duplicate: anywhere in) a text that is JSON by its grammar.
+    pub id: Option<Span>,
+}
+
+impl ScanError {
+    /// Whether the text is no JSON at all (-32700), rather than JSON that this library refuses
+    /// (-32600): too deep, or with a member named twice.
+    pub fn is_parse_error(&self) -> bool {
+        !matches!(self.kind, ScanErrorKind::Depth | ScanErrorKind::Duplicate)
+    }
+}
+
+impl fmt::Display for ScanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            ScanErrorKind::Syntax => "text that is not JSON",
+            ScanErrorKind::Utf8 => "a string that is not UTF-8",
+            ScanErrorKind::LoneSurrogate => "a lone surrogate",
+            ScanErrorKind::Number => "a number out of range",
+            ScanErrorKind::Depth => "JSON nested too deeply",
+            ScanErrorKind::Duplicate => "a member named twice",
+            ScanErrorKind::Trailing => "text after the JSON value",
+            ScanErrorKind::Empty => "an empty text",
+            ScanErrorKind::TooLong => "a text too long to address",
+        };
+        write!(f, "the peer sent {what} (byte {})", self.at)
+    }
+}
+
+impl std::error::Error for ScanError {}
+
+/// What a JSON value is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `{..}`
+    Object,
+    /// `[..]`
+    Array,
+    /// `".."`
+    String,
+    /// A number.
+    Number,
+    /// `true`
+    True,
+    /// `false`
+    False,
+    /// `null`
+    #[default]
+    Null,
+}
+
+/// What a validated value is, by its first byte (leading white space is skipped). Anything that
+/// begins no other kind counts as null.
+pub fn kind(value: &[u8]) -> Kind {
+    match value.trim_ascii_start().first() {
+        Some(b'{') => Kind::Object,
+        Some(b'[') => Kind::Array,
+        Some(b'"') => Kind::String,
+        Some(b'-' | b'0'..=b'9') => Kind::Number,
+        Some(b't') => Kind::True,
+        Some(b'f') => Kind::False,
+        _ => Kind::Null,
+    }
+}
+
+/// One member of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The name, without its quotes.
+    pub name: Span,
+    /// Whether the name contains an escape.
+    pub escaped: bool,
+    /// The value, without white space around it.
+    pub value: Span,
+}
+
+impl Member {
+    /// Whether the name, unescaped, is exactly `name`.
+    pub fn is_named(&self, src: &[u8], name: &str) -> bool {
+        let written = self.name.of(src);
+        match self.escaped {
+            false => written == name.as_bytes(),
+            true => text::unescape(written).is_some_and(|decoded| decoded == name),
+        }
+    }
+
+    /// The name, unescaped.
+    pub fn decoded_name<'a>(&self, src: &'a [u8]) -> Cow<'a, str> {
+        text::unescape(self.name.of(src)).unwrap_or_default()
+    }
+}
+
+/// The members of one object, in the order of the text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Members(SmallVec<[Member; 6]>);
+
+impl Members {
+    /// The value of the first member that, unescaped, is named exactly `name`. `src` is the text
+    /// that was scanned.
+    pub fn get(&self, src: &[u8], name: &str) -> Option<Span> {
+        self.iter().find(|member| member.is_named(src, name)).map(|member| member.value)
+    }
+
+    /// All members, in the order of the text.
+    pub fn iter(&self) -> std::slice::Iter<'_, Member> {
+        self.0.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Where a name begins that occurred before. Few members are compared in pairs, many sorted:
+    /// a peer chooses how many there are.
+    fn duplicate(&self, src: &[u8]) -> Option<usize> {
+        const PAIRWISE: usize = 12;
+        if self.len() <= PAIRWISE && !self.iter().any(|member| member.escaped) {
+            let repeats = |(i, member): (usize, &Member)| {
+                let name = member.name.of(src);
+                self.iter().take(i).any(|earlier| earlier.name.of(src) == name)
+            };
+            return self
+                .iter()
+                .enumerate()
+                .find(|pair| repeats(*pair))
+                .map(|(_, m)| m.name.start as usize);
+        }
+        let mut names: Vec<_> =
+            self.iter().map(|member| (member.decoded_name(src), member.name.start)).collect();
+        names.sort_unstable();
+        let repeated = names.windows(2).filter_map(|pair| match pair {
+            [(a, _), (b, at)] if a == b => Some(*at as usize),
+            _ => None,
+        });
+        repeated.min()
+    }
+}
+
+/// What [`scan`] found: the members that the protocol reads. Ranges are in the scanned text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Message {
+    /// What the text is. Anything but an object has no members.
+    pub root: Kind,
+    /// The root object's members.
+    pub envelope: Members,
+    /// The members of `params`, where it is an object.
+    pub params: Option<Members>,
+    /// The members of `params._meta`, where it is an object.
+    pub meta: Option<Members>,
+    /// The members of `result`, where it is an object.
+    pub result: Option<Members>,
+    /// The members of `result._meta`, where it is an object.
+    pub result_meta: Option<Members>,
+    /// The members of `error`, where it is an object.
+    pub error: Option<Members>,
+}
+
+/// Checks one JSON text and finds the members that the protocol reads (see the [module](self)).
+///
+/// Linear in the text; allocates only for objects with more members than usual.
+///
+/// # Errors
+/// [`ScanError`] for anything that is not one JSON value, and for the stricter points.
+pub fn scan(src: &[u8], limits: &ScanLimits) -> Result<Message, ScanError> {
+    let mut message = Message::default();
+    match Walker::new(src, limits.depth).and_then(|mut walker| walk(&mut walker, &mut message)) {
+        Ok(()) => Ok(message),
+        Err(fault) => {
+            let mut error = ScanError { id: None, ..fault };
+            if !error.is_parse_error() {
+                error.id = only_id(src, &message.envelope);
+            }
+            Err(error)
+        }
+    }
+}
+
+/// The top-level elements of a validated array, as ranges in it. A text that is no array has none.
+pub fn elements(array: &[u8]) -> Elements<'_> {
+    let mut walker = Walker::new(array, usize::MAX).ok();
+    if let Some(walker) = &mut walker {
+        walker.space();
+    }
+    Elements { walker: walker.filter(|walker| walker.at() == Some(b'[')) }
+}
+
+/// Iterator of [`elements`].
+#[derive(Debug)]
+pub struct Elements<'a> {
+    walker: Option<Walker<'a>>,
+}
+
+impl Iterator for Elements<'_> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        let element = self.walker.as_mut()?.element();
+        if element.is_none() {
+            self.walker = None;
+        }
+        element
+    }
+}
+
+/// The members of a validated object, as ranges in it, repeated names included. A text that is no
+/// object has none.
+pub fn members(object: &[u8]) -> Members {
+    collect(object).0
+}
+
+/// As [`members`], refusing a name that occurs twice.
+///
+/// # Errors
+/// [`ScanErrorKind::Duplicate`] at the second occurrence.
+pub fn unique_members(object: &[u8]) -> Result<Members, ScanError> {
+    match collect(object) {
+        (_, Err(error)) if error.kind == ScanErrorKind::Duplicate => Err(error),
+        (found, _) => Ok(found),
+    }
+}
+
+fn collect(object: &[u8]) -> (Members, Result<(), ScanError>) {
+    let mut found = Members::default();
+    let end = Walker::new(object, usize::MAX).and_then(|mut walker| {
+        walker.space();
+        leaf(&mut walker, &mut found)?;
+        walker.finish()
+    });
+    (found, end)
+}
+
+/// Walks the root value. A duplicate is kept until the end: only then is it known that the text is
+/// JSON, and what its `id` is.
+fn walk(walker: &mut Walker<'_>, message: &mut Message) -> Result<(), ScanError> {
+    walker.space();
+    let rest = walker.rest();
+    if rest.is_empty() {
+        return Err(walker.fault(ScanErrorKind::Empty));
+    }
+    message.root = kind(rest);
+    match message.root {
+        Kind::Object => envelope(walker, message)?,
+        _ => walker.value()?,
+    }
+    walker.finish()
+}
+
+fn envelope(walker: &mut Walker<'_>, message: &mut Message) -> Result<(), ScanError> {
+    let Message { envelope, params, meta, result, result_meta, error, .. } = message;
+    walker.object(envelope, |walker, name| {
+        if walker.at() != Some(b'{') {
+            walker.value()
+        } else if walker.named(name, "params") {
+            body(walker, params.insert(Members::default()), meta)
+        } else if walker.named(name, "result") {
+            body(walker, result.insert(Members::default()), result_meta)
+        } else if walker.named(name, "error") {
+            leaf(walker, error.insert(Members::default()))
+        } else {
+            walker.value()
+        }
+    })
+}
+
+fn body(
+    walker: &mut Walker<'_>,
+    members: &mut Members,
+    meta: &mut Option<Members>,
+) -> Result<(), ScanError> {
+    walker.object(members, |walker, name| {
+        if walker.at() == Some(b'{') && walker.named(name, "_meta") {
+            leaf(walker, meta.insert(Members::default()))
+        } else {
+            walker.value()
+        }
+    })
+}
+
+fn leaf(walker: &mut Walker<'_>, members: &mut Members) -> Result<(), ScanError> {
+    walker.object(members, |walker, _| walker.value())
+}
+
+fn only_id(src: &[u8], envelope: &Members) -> Option<Span> {
+    let mut ids = envelope.iter().filter(|member| member.is_named(src, "id"));
+    match (ids.next(), ids.next()) {
+        (Some(only), None) => Some(only.value),
+        _ => None,
+    }
+}
