@@ -1,4 +1,5 @@
 //! Bytes to frames and back. This layer knows no MCP method.
 
+pub mod header_value;
 pub mod json;
 pub mod sse;

@@ -1,0 +1,205 @@
+//! Values of the headers that mirror a request's body: `Mcp-Name` and `Mcp-Param-*`
+//! (R26-HDR-05 to R26-HDR-29, T-44 to T-46).
+//!
+//! A value that is not safe as plain text travels as `=?base64?` + Base64 of its UTF-8 + `?=`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+const PREFIX: &str = "=?base64?";
+const SUFFIX: &str = "?=";
+
+/// The header value for a text: itself where it is safe, else in Base64 form
+/// (R26-HDR-07, R26-HDR-15, R26-HDR-16). An empty text is an empty value.
+pub fn encode(text: &str) -> Cow<'_, str> {
+    let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+        && !text.starts_with(' ')
+        && !text.ends_with(' ')
+        && sentinel(text).is_none();
+    if plain {
+        return Cow::Borrowed(text);
+    }
+    let mut value = String::from(PREFIX);
+    STANDARD.encode_string(text, &mut value);
+    value.push_str(SUFFIX);
+    Cow::Owned(value)
+}
+
+/// The text of a header value as received: without the white space around it, and out of its
+/// Base64 form if it has one (R26-HDR-17, R26-HDR-20).
+pub fn decode(value: &[u8]) -> Result<Cow<'_, str>, InvalidHeaderValue> {
+    let text = plain(value)?;
+    let Some(encoded) = sentinel(text) else { return Ok(Cow::Borrowed(text)) };
+    let bytes = STANDARD.decode(encoded).map_err(|_| InvalidHeaderValue::Base64)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Cow::Owned(text)),
+        Err(_) => Err(InvalidHeaderValue::Utf8),
+    }
+}
+
+/// A header value taken literally, without the white space around it: for `Mcp-Method` and
+/// `MCP-Protocol-Version`, which have no Base64 form (R26-HDR-05).
+pub fn plain(value: &[u8]) -> Result<&str, InvalidHeaderValue> {
+    let value = without_white_space(value);
+    let legal = |byte: &u8| *byte == b'\t' || (b' '..=b'~').contains(byte);
+    let text = std::str::from_utf8(value).ok().filter(|_| value.iter().all(legal));
+    text.ok_or(InvalidHeaderValue::Character)
+}
+
+/// Whether this can be the name in an `x-mcp-header` annotation: an HTTP token, `1*tchar`
+/// (R26-HDR-09).
+pub fn is_token(name: &str) -> bool {
+    let tchar = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(tchar)
+}
+
+/// The value without the spaces and tabs around it.
+fn without_white_space(mut value: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
+        value = rest;
+    }
+    value
+}
+
+/// What is between the markers, which are case-sensitive and may not overlap.
+fn sentinel(text: &str) -> Option<&str> {
+    text.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)
+}
+
+/// Why a header value cannot be read (R26-HDR-20).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidHeaderValue {
+    /// A control character or an octet outside ASCII.
+    Character,
+    /// What is between the Base64 markers is not Base64, with its padding.
+    Base64,
+    /// The Base64 form does not hold UTF-8.
+    Utf8,
+}
+
+impl fmt::Display for InvalidHeaderValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Character => "a character that a header value may not have",
+            Self::Base64 => "invalid Base64",
+            Self::Utf8 => "Base64 of something that is not UTF-8",
+        })
+    }
+}
+
+impl std::error::Error for InvalidHeaderValue {}
+
+/// The largest integer that a header may mirror, 2^53 - 1; the smallest is its negative
+/// (R26-HDR-10).
+pub const MAX_INTEGER: i64 = (1 << 53) - 1;
+
+/// An argument that a header can mirror.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scalar<'a> {
+    /// A JSON string, its escapes resolved.
+    Text(Cow<'a, str>),
+    /// A JSON number that is an integer within [`MAX_INTEGER`], however it is spelled.
+    Integer(i64),
+    /// `true` or `false`.
+    Boolean(bool),
+}
+
+impl<'a> Scalar<'a> {
+    /// Reads one JSON value; `None` for what no header mirrors: null, a fraction, an integer out
+    /// of range, an array, an object, and what is not JSON (R26-HDR-23, T-45).
+    pub fn from_json(json: &'a str) -> Option<Self> {
+        let json = json.trim_ascii();
+        match json {
+            "true" => Some(Self::Boolean(true)),
+            "false" => Some(Self::Boolean(false)),
+            _ if json.starts_with('"') => {
+                let Unescaped(text) = serde_json::from_str(json).ok()?;
+                Some(Self::Text(text))
+            },
+            _ => integer(json).map(Self::Integer),
+        }
+    }
+
+    /// The header value that mirrors this argument (R26-HDR-14).
+    pub fn to_header(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => encode(text),
+            Self::Integer(integer) => Cow::Owned(integer.to_string()),
+            Self::Boolean(true) => Cow::Borrowed("true"),
+            Self::Boolean(false) => Cow::Borrowed("false"),
+        }
+    }
+
+    /// Whether a decoded header says the same: text exactly, integers by number
+    /// (R26-HDR-25, R26-HDR-26).
+    pub fn agrees_with(&self, decoded: &str) -> bool {
+        match self {
+            Self::Text(text) => text == decoded,
+            Self::Integer(number) => integer(decoded) == Some(*number),
+            Self::Boolean(boolean) => decoded == if *boolean { "true" } else { "false" },
+        }
+    }
+}
+
+/// A JSON string, borrowed where it has no escapes.
+#[derive(serde::Deserialize)]
+struct Unescaped<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The integer that a JSON number is, exactly: `42`, `42.0` and `4.2e1` are one. `None` for a
+/// fraction, for more than [`MAX_INTEGER`] and for what is no JSON number. Linear in its length.
+fn integer(number: &str) -> Option<i64> {
+    let (negative, number) = match number.strip_prefix('-') {
+        Some(number) => (true, number),
+        None => (false, number),
+    };
+    let (mantissa, exponent) = match number.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent_value(exponent)?),
+        None => (number, 0),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((_, "")) => return None,
+        Some(parts) => parts,
+        None => (mantissa, ""),
+    };
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let leading_zero = whole.len() > 1 && whole.starts_with('0');
+    if whole.is_empty() || leading_zero || !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    let places = i64::try_from(fraction.len()).ok()?;
+    let significant = || whole.bytes().chain(fraction.bytes()).map(|byte| i64::from(byte - b'0'));
+    // Trailing zeros of the digits move into the power of ten.
+    let zeros = significant().rev().take_while(|digit| *digit == 0).count();
+    let count = whole.len() + fraction.len();
+    if zeros == count {
+        return Some(0);
+    }
+    let power = exponent.checked_sub(places)?.checked_add(i64::try_from(zeros).ok()?)?;
+    let within = |value: &i64| *value <= MAX_INTEGER;
+    let shift = |value: i64, digit| value.checked_mul(10)?.checked_add(digit).filter(within);
+    let value = significant().take(count - zeros).try_fold(0, shift)?;
+    let scale = 10_i64.checked_pow(u32::try_from(power).ok()?)?;
+    let value = value.checked_mul(scale).filter(within)?;
+    Some(if negative { -value } else { value })
+}
+
+/// The exponent of a JSON number, clamped far outside what any integer in range needs.
+fn exponent_value(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let digit = |sum: i64, byte: u8| (sum * 10 + i64::from(byte - b'0')).min(1 << 40);
+    let value = digits.bytes().fold(0, digit);
+    Some(if negative { -value } else { value })
+}
+
+#[cfg(test)]
+mod tests;
