@@ -119,7 +119,7 @@ impl<'a> Scalar<'a> {
             _ if json.starts_with('"') => {
                 let Unescaped(text) = serde_json::from_str(json).ok()?;
                 Some(Self::Text(text))
-            },
+            }
             _ => integer(json).map(Self::Integer),
         }
     }

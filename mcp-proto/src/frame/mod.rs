@@ -1,5 +1,6 @@
 //! Bytes to frames and back. This layer knows no MCP method.
 
 pub mod header_value;
+pub mod http1;
 pub mod json;
 pub mod sse;

@@ -1,0 +1,62 @@
+//! HTTP/1.1 framing after RFC 9112: bytes to heads and bodies, and back. It knows nothing of MCP.
+//!
+//! Two machines, one connection each: [`server::Server`] reads requests and writes responses,
+//! the client machine the reverse. Both are strict: a message that two readers could frame
+//! differently is refused and its connection closed, because that is what request smuggling
+//! lives on. Neither panics on what a peer sends, nor holds more of it than [`Limits`] allow.
+//!
+//! ```text
+//!              handle_input            poll_event
+//!   socket ──────────────────▶ Server ────────────▶ Head, Body, End | Refused | Aborted
+//!          ◀──────────────────        ◀────────────
+//!               transmit               respond, write_body, finish
+//! ```
+
+mod body;
+mod head;
+mod limits;
+mod refusal;
+mod request;
+pub mod server;
+mod target;
+mod write;
+
+pub use head::{Fields, Headers, Method, RequestHead, Version};
+pub use limits::Limits;
+pub use refusal::Refusal;
+pub use target::Target;
+pub use write::{BodyLength, SendError};
+
+use crate::time::Instant;
+
+/// Whether a connection goes on, and if not, how it is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// The connection is in use or waits for the next exchange.
+    Open,
+    /// Send what [`transmit`](server::Server::transmit) gives, then close.
+    AfterFlush,
+    /// Send what is left, shut the sending side down, then read and discard until the peer
+    /// closes or this instant: closing at once could destroy the response on its way
+    /// (RFC 9112, section 9.6).
+    Linger(Instant),
+    /// Nothing more will be read or written.
+    Closed,
+}
+
+impl Closing {
+    /// Whether the socket can go: nothing more will be read or written.
+    pub fn is_done(self) -> bool {
+        self == Self::Closed
+    }
+}
+
+/// Why an exchange ended before its response was complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AbortReason {
+    /// The peer ended its side of the connection; a half-close counts as leaving.
+    PeerClosed,
+    /// The connection broke: a reset, or a failed write.
+    ConnectionLost,
+}
