@@ -4,10 +4,6 @@ fn scan_ok(src: &str) -> Message {
     scan(src.as_bytes(), &ScanLimits::default()).unwrap_or_else(|e| panic!("{src}: {e}"))
 }
 
-fn refusal(src: &[u8]) -> ScanErrorKind {
-    scan(src, &ScanLimits::default()).expect_err("refused").kind
-}
-
 fn get<'a>(members: &Members, src: &'a str, name: &str) -> Option<&'a str> {
     members
         .get(src.as_bytes(), name)
