@@ -1,0 +1,33 @@
+// The TypeScript SDK 1.x. usage: node typescript_v1.mjs REVISION http URL | REVISION stdio COMMAND...
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { exercise, report } from './exercise.mjs';
+
+const [wanted, kind, place, ...args] = process.argv.slice(2);
+
+const transport =
+  kind === 'http'
+    ? new StreamableHTTPClientTransport(new URL(place))
+    : new StdioClientTransport({ command: place, args });
+
+// This SDK always offers its newest revision; an older one is put into the offer on its way out.
+const send = transport.send.bind(transport);
+transport.send = (message, options) => {
+  if (message.method === 'initialize') message.params.protocolVersion = wanted;
+  return send(message, options);
+};
+
+let negotiated;
+const setProtocolVersion = transport.setProtocolVersion?.bind(transport);
+transport.setProtocolVersion = (version) => {
+  negotiated = version;
+  setProtocolVersion?.(version);
+};
+
+const client = new Client({ name: 'typescript-v1', version: '1' });
+await client.connect(transport);
+report(negotiated, await exercise(client));
+await transport.terminateSession?.();
+await client.close();

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Run the official conformance suite against the example `everything` and judge it by its own records.
+
+usage: conformance.py --server NAME=COMMAND ...
+
+A scenario passes when it recorded at least one success and no failure, warning or skipped check. Every scenario
+that a run must contain has to be there, and those in expected-failures.txt, and no others, have to fall short.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+from installed import HERE, SUITE, TARGET, ensure_node, node
+from server import add_server_option, listening
+
+RUN_LIMIT = 240  # seconds for one run of the suite
+
+# A revision, and what selects its scenarios: its frozen requirements, or all that apply where it has none.
+RUNS = {
+    "2025-06-18": ["--suite", "all", "--spec-version", "2025-06-18"],
+    "2025-11-25": ["--requirements", "2025-11-25"],
+    "2026-07-28": ["--requirements", "2026-07-28"],
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_server_option(parser)
+    servers = parser.parse_args().server
+    ensure_node()
+    expected = expected_failures()
+    totals = Counter()
+    for name, command in servers:
+        with listening(f"conformance-{name}", command) as url:
+            for revision, selection in RUNS.items():
+                results = TARGET / "conformance" / name / revision
+                run_suite(url, selection, results)
+                totals += judge(f"{name} {revision}", results, required(revision), expected.get(revision, set()))
+    print(f"conformance: {totals['passed']} passed, {totals['allowed']} fell short as expected, "
+          f"{totals['failed']} failed")
+    raise SystemExit(totals["failed"] > 0)
+
+
+def suite(*words: str, **options) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [node(), str(SUITE / "dist" / "index.js"), *words],
+        stdin=subprocess.DEVNULL, text=True, timeout=RUN_LIMIT, **options,
+    )
+
+
+def run_suite(url: str, selection: list[str], results: Path) -> None:
+    """One run; its exit code says nothing that the records do not say better."""
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir(parents=True)
+    with (results / "output.txt").open("w") as output:
+        suite("server", "--url", url, *selection, "-o", str(results), stdout=output, stderr=subprocess.STDOUT)
+
+
+def required(revision: str) -> set[str]:
+    """The scenarios that a run at this revision has to contain."""
+    requirements = SUITE / "requirements" / f"{revision}.yaml"
+    if requirements.exists():
+        text = requirements.read_text()
+        scored = re.search(r"^server:\n((?:  - .*\n)+)", text, re.M)[1]
+        unscored = re.findall(r"^  - scenario: (\S+)\n    leg: server$", text, re.M)
+        return set(re.findall(r"- (\S+)", scored)) | set(unscored)
+    listing = suite("list", "--server", check=True, capture_output=True).stdout
+    return {name for name, where in re.findall(r"^  - (\S+) \[(.*)\]", listing, re.M) if revision in where.split(",")}
+
+
+def expected_failures() -> dict[str, set[str]]:
+    expected: dict[str, set[str]] = {}
+    for line in (HERE / "expected-failures.txt").read_text().splitlines():
+        if words := line.partition("#")[0].split():
+            revision, scenario = words
+            expected.setdefault(revision, set()).add(scenario)
+    return expected
+
+
+def judge(title: str, results: Path, required: set[str], expected: set[str]) -> Counter:
+    """Print what falls short and why; count passed, allowed and failed scenarios."""
+    shortfalls = {}
+    for record in results.glob("server-*/checks.json"):
+        scenario = re.fullmatch(r"server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z", record.parent.name)[1]
+        checks = json.loads(record.read_text())
+        short = [check for check in checks if check["status"] not in ("SUCCESS", "INFO")]
+        if not any(check["status"] == "SUCCESS" for check in checks):
+            short.append({"status": "EMPTY", "id": scenario, "errorMessage": "no check succeeded"})
+        shortfalls[scenario] = short
+
+    count = Counter()
+    for scenario in sorted(required | set(shortfalls) | expected):
+        if scenario not in shortfalls:
+            count["failed"] += 1
+            print(f"{title}: {scenario} did not run")
+        elif not shortfalls[scenario] and scenario in expected:
+            count["failed"] += 1
+            print(f"{title}: {scenario} passes but is listed in expected-failures.txt")
+        elif not shortfalls[scenario]:
+            count["passed"] += 1
+        elif scenario in expected:
+            count["allowed"] += 1
+        else:
+            count["failed"] += 1
+            print(f"{title}: {scenario} falls short")
+            for check in shortfalls[scenario]:
+                print(f"    {check['status']} {check['id']}: {(check.get('errorMessage') or '')[:300]}")
+    print(f"{title}: {count['passed']} passed, {count['allowed']} fell short as expected, {count['failed']} failed")
+    return count
+
+
+if __name__ == "__main__":
+    main()
