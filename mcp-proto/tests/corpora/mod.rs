@@ -13,7 +13,7 @@ use serde_json::Value;
 ///
 /// # Panics
 /// When the corpora are there but this file is missing or is not JSON.
-pub fn load(file: &str) -> Option<Value> {
+pub(crate) fn load(file: &str) -> Option<Value> {
     let folder = folder();
     if !folder.is_dir() {
         println!("corpora absent ({}): {file} not run", folder.display());
@@ -25,13 +25,13 @@ pub fn load(file: &str) -> Option<Value> {
 }
 
 /// The folder of the corpora, whether or not it exists.
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora");
     std::env::var_os("MCP_CORPORA").map_or_else(beside, PathBuf::from)
 }
 
 /// The rows of one section; fails when there are none.
-pub fn rows<'a>(corpus: &'a Value, section: &str) -> &'a [Value] {
+pub(crate) fn rows<'a>(corpus: &'a Value, section: &str) -> &'a [Value] {
     match corpus[section].as_array() {
         Some(rows) if !rows.is_empty() => rows,
         _ => panic!("no rows in section {section}"),
@@ -39,17 +39,17 @@ pub fn rows<'a>(corpus: &'a Value, section: &str) -> &'a [Value] {
 }
 
 /// A string member of a row.
-pub fn text<'a>(row: &'a Value, member: &str) -> &'a str {
+pub(crate) fn text<'a>(row: &'a Value, member: &str) -> &'a str {
     row[member].as_str().unwrap_or_else(|| panic!("no string {member} in {row}"))
 }
 
 /// A row's bytes: its `bytes_b64`, decoded.
-pub fn bytes(row: &Value) -> Vec<u8> {
+pub(crate) fn bytes(row: &Value) -> Vec<u8> {
     STANDARD.decode(text(row, "bytes_b64")).expect("base64")
 }
 
 /// Says how many vectors of a corpus ran; fails when none did.
-pub fn report(corpus: &str, ran: usize) {
+pub(crate) fn report(corpus: &str, ran: usize) {
     println!("{corpus}: {ran} vectors");
     assert!(ran > 0, "{corpus}: present, but no vector ran");
 }
