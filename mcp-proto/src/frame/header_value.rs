@@ -9,6 +9,8 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::json::{self, Kind};
+
 const PREFIX: &str = "=?base64?";
 const SUFFIX: &str = "?=";
 
@@ -93,34 +95,28 @@ impl fmt::Display for InvalidHeaderValue {
 
 impl std::error::Error for InvalidHeaderValue {}
 
-/// The largest integer that a header may mirror, 2^53 - 1; the smallest is its negative
-/// (R26-HDR-10).
-pub const MAX_INTEGER: i64 = (1 << 53) - 1;
-
 /// An argument that a header can mirror.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scalar<'a> {
     /// A JSON string, its escapes resolved.
     Text(Cow<'a, str>),
-    /// A JSON number that is an integer within [`MAX_INTEGER`], however it is spelled.
+    /// A JSON number that is an integer of at most 2^53 - 1 either way, however it is spelled
+    /// (R26-HDR-10).
     Integer(i64),
     /// `true` or `false`.
     Boolean(bool),
 }
 
 impl<'a> Scalar<'a> {
-    /// Reads one JSON value; `None` for what no header mirrors: null, a fraction, an integer out
-    /// of range, an array, an object, and what is not JSON (R26-HDR-23, T-45).
-    pub fn from_json(json: &'a str) -> Option<Self> {
-        let json = json.trim_ascii();
-        match json {
-            "true" => Some(Self::Boolean(true)),
-            "false" => Some(Self::Boolean(false)),
-            _ if json.starts_with('"') => {
-                let Unescaped(text) = serde_json::from_str(json).ok()?;
-                Some(Self::Text(text))
-            }
-            _ => integer(json).map(Self::Integer),
+    /// Reads one validated JSON value; `None` for what no header mirrors: null, a fraction, an
+    /// integer out of range, an array, an object (R26-HDR-23, T-45).
+    pub fn from_json(value: &'a [u8]) -> Option<Self> {
+        match json::kind(value) {
+            Kind::String => json::string(value).map(Self::Text),
+            Kind::Number => json::integer(value).map(Self::Integer),
+            Kind::True => Some(Self::Boolean(true)),
+            Kind::False => Some(Self::Boolean(false)),
+            Kind::Object | Kind::Array | Kind::Null => None,
         }
     }
 
@@ -129,8 +125,7 @@ impl<'a> Scalar<'a> {
         match self {
             Self::Text(text) => encode(text),
             Self::Integer(integer) => Cow::Owned(integer.to_string()),
-            Self::Boolean(true) => Cow::Borrowed("true"),
-            Self::Boolean(false) => Cow::Borrowed("false"),
+            Self::Boolean(boolean) => Cow::Borrowed(spelled(*boolean)),
         }
     }
 
@@ -139,66 +134,14 @@ impl<'a> Scalar<'a> {
     pub fn agrees_with(&self, decoded: &str) -> bool {
         match self {
             Self::Text(text) => text == decoded,
-            Self::Integer(number) => integer(decoded) == Some(*number),
-            Self::Boolean(boolean) => decoded == if *boolean { "true" } else { "false" },
+            Self::Integer(integer) => json::integer(decoded.as_bytes()) == Some(*integer),
+            Self::Boolean(boolean) => decoded == spelled(*boolean),
         }
     }
 }
 
-/// A JSON string, borrowed where it has no escapes.
-#[derive(serde::Deserialize)]
-struct Unescaped<'a>(#[serde(borrow)] Cow<'a, str>);
-
-/// The integer that a JSON number is, exactly: `42`, `42.0` and `4.2e1` are one. `None` for a
-/// fraction, for more than [`MAX_INTEGER`] and for what is no JSON number. Linear in its length.
-fn integer(number: &str) -> Option<i64> {
-    let (negative, number) = match number.strip_prefix('-') {
-        Some(number) => (true, number),
-        None => (false, number),
-    };
-    let (mantissa, exponent) = match number.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent_value(exponent)?),
-        None => (number, 0),
-    };
-    let (whole, fraction) = match mantissa.split_once('.') {
-        Some((_, "")) => return None,
-        Some(parts) => parts,
-        None => (mantissa, ""),
-    };
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let leading_zero = whole.len() > 1 && whole.starts_with('0');
-    if whole.is_empty() || leading_zero || !digits(whole) || !digits(fraction) {
-        return None;
-    }
-    let places = i64::try_from(fraction.len()).ok()?;
-    let significant = || whole.bytes().chain(fraction.bytes()).map(|byte| i64::from(byte - b'0'));
-    // Trailing zeros of the digits move into the power of ten.
-    let zeros = significant().rev().take_while(|digit| *digit == 0).count();
-    let count = whole.len() + fraction.len();
-    if zeros == count {
-        return Some(0);
-    }
-    let power = exponent.checked_sub(places)?.checked_add(i64::try_from(zeros).ok()?)?;
-    let within = |value: &i64| *value <= MAX_INTEGER;
-    let shift = |value: i64, digit| value.checked_mul(10)?.checked_add(digit).filter(within);
-    let value = significant().take(count - zeros).try_fold(0, shift)?;
-    let scale = 10_i64.checked_pow(u32::try_from(power).ok()?)?;
-    let value = value.checked_mul(scale).filter(within)?;
-    Some(if negative { -value } else { value })
-}
-
-/// The exponent of a JSON number, clamped far outside what any integer in range needs.
-fn exponent_value(text: &str) -> Option<i64> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let digit = |sum: i64, byte: u8| (sum * 10 + i64::from(byte - b'0')).min(1 << 40);
-    let value = digits.bytes().fold(0, digit);
-    Some(if negative { -value } else { value })
+fn spelled(boolean: bool) -> &'static str {
+    if boolean { "true" } else { "false" }
 }
 
 #[cfg(test)]
