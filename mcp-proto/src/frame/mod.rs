@@ -6,3 +6,4 @@ pub mod http1;
 pub mod json;
 pub mod lines;
 pub mod sse;
+pub mod uri_template;
