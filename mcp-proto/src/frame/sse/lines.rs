@@ -66,3 +66,7 @@ impl Lines {
 
 /// The buffer that an idle stream may keep, in bytes.
 const KEPT_CAPACITY: usize = 1024;
+
+#[cfg(test)]
+#[path = "lines_tests.rs"]
+mod tests;
