@@ -1,15 +1,6 @@
-//! How bodies are framed, and the chunked coding (RFC 9112, section 7.1).
+//! Bodies in the chunked coding (RFC 9112, section 7.1).
 
 use super::write::is_token;
-
-/// How a received body's end is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Framing {
-    /// By its length, which may be zero.
-    Sized(u64),
-    /// By the chunked coding.
-    Chunked,
-}
 
 /// Why a chunked body cannot be read on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +19,9 @@ pub(super) struct Chunked {
     size: u64,
     /// How many bytes of data may still come.
     room: u64,
-    /// How many bytes of extensions and trailers may still come.
-    spare: usize,
+    /// How many bytes of extensions and trailers may come without data, at most and by now.
+    limit: u64,
+    spare: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +51,11 @@ enum State {
 }
 
 impl Chunked {
-    /// A body of at most `room` bytes, with at most `spare` bytes of extensions and trailers.
-    pub(super) fn new(room: u64, spare: usize) -> Self {
-        Self { state: State::SizeStart, size: 0, room, spare }
+    /// A body of at most `room` bytes. Extensions and trailers may have `limit` bytes; each
+    /// chunk earns some back, so that a stream may have them for ever.
+    pub(super) fn new(room: u64, limit: usize) -> Self {
+        let limit = limit as u64;
+        Self { state: State::SizeStart, size: 0, room, limit, spare: limit }
     }
 
     /// Whether the last chunk and the trailers were read.
@@ -149,9 +143,14 @@ impl Chunked {
     /// Checks a chunk's size against what is left of the limit, before its data is read.
     fn admit(&mut self) -> Result<State, ChunkError> {
         self.room = self.room.checked_sub(self.size).ok_or(ChunkError::TooLarge)?;
+        self.spare =
+            self.limit.min(self.spare.saturating_add(self.size).saturating_add(CHUNK_ALLOWANCE));
         Ok(State::Data)
     }
 }
+
+/// Bytes of extensions that every chunk may have: padded sizes and the like.
+const CHUNK_ALLOWANCE: u64 = 16;
 
 fn complaint(state: State) -> &'static str {
     use State::*;

@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 use core::fmt;
-use memchr::memchr;
 use smallvec::SmallVec;
 
 use super::target::{Target, TargetSpans};
@@ -156,6 +155,7 @@ impl Method {
 pub struct RequestHead {
     pub(super) method: Method,
     pub(super) method_span: Span,
+    pub(super) target_span: Span,
     pub(super) target: TargetSpans,
     pub(super) version: Version,
     pub(super) expects_continue: bool,
@@ -176,6 +176,11 @@ impl RequestHead {
     /// What the request is about.
     pub fn target(&self) -> Target<'_> {
         self.target.get(self.fields.bytes())
+    }
+
+    /// The target as it was sent.
+    pub fn target_str(&self) -> &str {
+        self.target_span.text(self.fields.bytes())
     }
 
     /// The target's path; `*` for the asterisk form.
@@ -225,34 +230,43 @@ impl fmt::Debug for RequestHead {
     }
 }
 
-/// The search for the blank line that ends a head; it remembers how far it came.
-#[derive(Debug, Default)]
-pub(super) struct HeadScan {
-    scanned: usize,
-    line: usize,
+/// A response's first line and header fields, checked like a request's.
+#[derive(Clone)]
+pub struct ResponseHead {
+    pub(super) status: u16,
+    pub(super) version: Version,
+    pub(super) fields: Fields,
 }
 
-impl HeadScan {
-    /// The head's length once `input` holds all of it. Lines end in CR LF and in nothing else,
-    /// and none continues the one before.
-    pub(super) fn find_end(&mut self, input: &[u8]) -> Result<Option<usize>, &'static str> {
-        while let Some(found) = memchr(b'\n', input.get(self.scanned..).unwrap_or_default()) {
-            let lf = self.scanned + found;
-            match input.get(self.line..lf) {
-                Some([b' ' | b'\t', ..]) => return Err("a header field is folded"),
-                Some([b'\r']) => return Ok(Some(lf + 1)),
-                Some([.., b'\r']) => {}
-                _ => return Err("a line ends in a bare LF"),
-            }
-            self.scanned = lf + 1;
-            self.line = lf + 1;
-        }
-        self.scanned = input.len();
-        Ok(None)
+impl ResponseHead {
+    /// The status code, 200 to 999; interim responses are not shown.
+    pub fn status(&self) -> u16 {
+        self.status
     }
 
-    /// Whether the first line is complete.
-    pub(super) fn past_first_line(&self) -> bool {
-        self.line > 0
+    /// The version of HTTP that the server speaks.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// The header fields.
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+}
+
+impl Headers for ResponseHead {
+    fn get_all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.fields.get_all(name)
+    }
+}
+
+impl fmt::Debug for ResponseHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseHead")
+            .field("status", &self.status)
+            .field("version", &self.version)
+            .field("fields", &self.fields)
+            .finish()
     }
 }

@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+use crate::time::Instant;
+
 /// Bounds of one HTTP/1.1 connection; what exceeds one is refused with the status named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,7 +17,7 @@ pub struct Limits {
     pub target: usize,
     /// Bytes of a body, chunk framing aside: 413.
     pub body: u64,
-    /// Bytes of chunk extensions and trailers of one body: 400.
+    /// Bytes of chunk extensions and trailers of one body, beyond the bytes of its data: 400.
     pub trailers: usize,
     /// The longest body read and thrown away after an early response, so that the connection
     /// lives on; behind a longer one it closes.
@@ -55,4 +57,27 @@ impl Limits {
     pub(super) fn head_bytes(&self) -> usize {
         self.head.min(usize::from(u16::MAX))
     }
+
+    /// What an idle connection waits for first.
+    pub(super) fn idle(&self, now: Instant) -> Option<(Instant, Idle)> {
+        let close = deadline(now, self.idle_time);
+        match deadline(now, self.release_time) {
+            Some(release) if close.is_none_or(|close| release < close) => {
+                Some((release, Idle::Release { close }))
+            }
+            _ => close.map(|close| (close, Idle::Close)),
+        }
+    }
+}
+
+/// The stages of idleness: the buffers go first, then the connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Idle {
+    Release { close: Option<Instant> },
+    Close,
+}
+
+/// The instant `wait` after `now`; none where that is no later, or never.
+pub(super) fn deadline(now: Instant, wait: Duration) -> Option<Instant> {
+    Some(now + wait).filter(|at| now < *at && *at < now + Duration::MAX)
 }

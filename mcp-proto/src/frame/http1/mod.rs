@@ -1,7 +1,7 @@
 //! HTTP/1.1 framing after RFC 9112: bytes to heads and bodies, and back. It knows nothing of MCP.
 //!
 //! Two machines, one connection each: [`server::Server`] reads requests and writes responses,
-//! the client machine the reverse. Both are strict: a message that two readers could frame
+//! [`client::Client`] the reverse. Both are strict: a message that two readers could frame
 //! differently is refused and its connection closed, because that is what request smuggling
 //! lives on. Neither panics on what a peer sends, nor holds more of it than [`Limits`] allow.
 //!
@@ -13,15 +13,19 @@
 //! ```
 
 mod body;
+pub mod client;
+mod framing;
 mod head;
 mod limits;
 mod refusal;
 mod request;
+mod response;
+mod scan;
 pub mod server;
 mod target;
 mod write;
 
-pub use head::{Fields, Headers, Method, RequestHead, Version};
+pub use head::{Fields, Headers, Method, RequestHead, ResponseHead, Version};
 pub use limits::Limits;
 pub use refusal::Refusal;
 pub use target::Target;

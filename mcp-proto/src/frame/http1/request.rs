@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use core::mem::MaybeUninit;
 
-use super::body::Framing;
+use super::framing::{Framing, FramingError, FramingFields};
 use super::head::{Fields, Method, RequestHead, Span, Version};
 use super::target::{Target, TargetSpans, is_host};
 use super::{Limits, Refusal};
@@ -40,31 +40,31 @@ pub(super) fn parse(bytes: Bytes, limits: &Limits) -> Result<Request, Refusal> {
         return Err(Refusal::NotImplemented("this server is no proxy"));
     }
     let method = Method::of(name);
+    let target_span = Span::of(target.as_bytes(), origin);
     let target = Target::parse(target, method == Method::Options).map_err(Refusal::Malformed)?;
     let seen = Seen::collect(parsed.headers, version)?;
-    let framing = seen.framing(version)?;
+    let framing = seen.framing.framing(version)?.unwrap_or(Framing::Sized(0));
     if matches!(framing, Framing::Sized(length) if length > limits.body) {
         return Err(Refusal::BodyTooLarge);
     }
     let head = RequestHead {
         method,
         method_span: Span::of(name.as_bytes(), origin),
+        target_span,
         target: TargetSpans::of(target, origin),
         version,
         expects_continue: seen.expects_continue && framing != Framing::Sized(0),
         fields: Fields::new(bytes.clone(), parsed.headers, origin),
     };
-    Ok(Request { head, framing, keep_alive: seen.connection.keeps_alive(version) })
+    Ok(Request { head, framing, keep_alive: seen.framing.keeps_alive(version) })
 }
 
-/// The fields that framing depends on.
+/// The fields that a server must understand before anything else.
 #[derive(Default)]
 struct Seen {
     hosts: usize,
-    length: Option<u64>,
-    chunked: bool,
     expects_continue: bool,
-    connection: ConnectionOptions,
+    framing: FramingFields,
 }
 
 impl Seen {
@@ -77,89 +77,31 @@ impl Seen {
                 if !is_host(value) {
                     return Err(Refusal::Malformed("the Host field is invalid"));
                 }
-            } else if name.eq_ignore_ascii_case("content-length") {
-                let length = content_length(value)
-                    .ok_or(Refusal::Malformed("the Content-Length field is invalid"))?;
-                if seen.length.replace(length).is_some() {
-                    return Err(Refusal::Malformed("there are several Content-Length fields"));
-                }
-            } else if name.eq_ignore_ascii_case("transfer-encoding") {
-                if seen.chunked {
-                    return Err(Refusal::Malformed("there are several transfer codings"));
-                }
-                transfer_encoding(value)?;
-                seen.chunked = true;
-            } else if name.eq_ignore_ascii_case("connection") {
-                seen.connection.read(value);
             } else if name.eq_ignore_ascii_case("expect") && version == Version::Http11 {
                 if !value.eq_ignore_ascii_case(b"100-continue") {
                     return Err(Refusal::ExpectationFailed);
                 }
                 seen.expects_continue = true;
+            } else {
+                seen.framing.read(name, value)?;
             }
         }
-        Ok(seen)
-    }
-
-    fn framing(&self, version: Version) -> Result<Framing, Refusal> {
-        match (self.hosts, version) {
-            (1, _) | (0, Version::Http10) => {}
-            (0, Version::Http11) => return Err(Refusal::Malformed("the Host field is missing")),
-            _ => return Err(Refusal::Malformed("there are several Host fields")),
+        match (seen.hosts, version) {
+            (1, _) | (0, Version::Http10) => Ok(seen),
+            (0, Version::Http11) => Err(Refusal::Malformed("the Host field is missing")),
+            _ => Err(Refusal::Malformed("there are several Host fields")),
         }
-        match (self.chunked, self.length) {
-            (false, length) => Ok(Framing::Sized(length.unwrap_or(0))),
-            (true, Some(_)) => {
-                Err(Refusal::Malformed("both Transfer-Encoding and Content-Length are given"))
+    }
+}
+
+impl From<FramingError> for Refusal {
+    fn from(error: FramingError) -> Self {
+        match error {
+            FramingError::Ambiguous(why) => Self::Malformed(why),
+            FramingError::UnknownCoding => {
+                Self::NotImplemented("only the chunked transfer coding is decoded")
             }
-            (true, None) if version == Version::Http10 => {
-                Err(Refusal::Malformed("HTTP/1.0 has no Transfer-Encoding"))
-            }
-            (true, None) => Ok(Framing::Chunked),
         }
-    }
-}
-
-/// What the `Connection` fields of a message ask for.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ConnectionOptions {
-    close: bool,
-    keep_alive: bool,
-}
-
-impl ConnectionOptions {
-    pub(super) fn read(&mut self, value: &[u8]) {
-        for option in value.split(|&b| b == b',').map(<[u8]>::trim_ascii) {
-            self.close |= option.eq_ignore_ascii_case(b"close");
-            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
-        }
-    }
-
-    /// RFC 9112, section 9.3.
-    pub(super) fn keeps_alive(self, version: Version) -> bool {
-        !self.close && (version == Version::Http11 || self.keep_alive)
-    }
-}
-
-/// Digits and nothing else; a number beyond 64 bits is the largest there is.
-pub(super) fn content_length(value: &[u8]) -> Option<u64> {
-    let digits = value.iter().map(|b| b.is_ascii_digit().then(|| u64::from(b - b'0')));
-    let sum = |sum: u64, digit: Option<u64>| Some(sum.saturating_mul(10).saturating_add(digit?));
-    if value.is_empty() { None } else { digits.into_iter().try_fold(0, sum) }
-}
-
-/// `chunked` and nothing else is decoded (RFC 9112, section 6.1).
-fn transfer_encoding(value: &[u8]) -> Result<(), Refusal> {
-    if value.eq_ignore_ascii_case(b"chunked") {
-        return Ok(());
-    }
-    let mut codings = value.rsplit(|&b| b == b',').map(<[u8]>::trim_ascii);
-    let is_chunked = |coding: &[u8]| coding.eq_ignore_ascii_case(b"chunked");
-    match codings.next() {
-        Some(last) if is_chunked(last) && !codings.any(|c| c.is_empty() || is_chunked(c)) => {
-            Err(Refusal::NotImplemented("only the chunked transfer coding is decoded"))
-        }
-        _ => Err(Refusal::Malformed("the Transfer-Encoding field is invalid")),
     }
 }
 

@@ -1,14 +1,18 @@
 //! The server's side of one connection: requests in, responses out.
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use super::body::{ChunkError, Chunked, Framing};
-use super::head::{HeadScan, Method, RequestHead, Version};
-use super::write::{self, BodyLength, Outgoing, SendError, is_token};
-use super::{AbortReason, Closing, Limits, Refusal, request};
+use super::body::Chunked;
+use super::head::{RequestHead, Version};
+use super::limits::{Idle, deadline};
+use super::scan::HeadScan;
+use super::write::{self, BodyLength, Outgoing, SendError};
+use super::{AbortReason, Closing, Limits, Refusal};
 use crate::time::Instant;
+
+mod read;
 
 /// What happened on the connection. One exchange at a time: `Head`, then `Body` if there is
 /// one, then `End`; `Refused` or `Aborted` may come instead of any of them and end it.
@@ -106,36 +110,29 @@ enum Life {
 
 #[derive(Clone, Copy, Debug)]
 enum Timer {
-    /// Give the buffers back, then wait for the end of idleness.
-    Release(Instant),
-    Idle,
+    Idle(Idle),
     Head,
     Body,
     Linger,
 }
 
-/// A buffer that grew beyond this is not kept for the next exchange.
-const KEEP: usize = 64 * 1024;
-
 impl Server {
     /// A connection that was accepted at `now`.
     pub fn new(now: Instant, limits: Limits) -> Self {
-        let mut server = Self {
-            limits,
+        Self {
             receive: Receive::Head(HeadScan::default()),
             send: Send::Idle,
             exchange: Exchange::refused(false),
             life: Life::Open,
-            timer: None,
+            timer: limits.idle(now).map(|(at, idle)| (at, Timer::Idle(idle))),
             peer_closed: false,
             is_last: false,
             input: BytesMut::new(),
             body: BytesMut::new(),
             output: Vec::new(),
             events: VecDeque::new(),
-        };
-        server.start_timer(now, Timer::Idle);
-        server
+            limits,
+        }
     }
 
     // ---- in ----
@@ -171,11 +168,11 @@ impl Server {
         let Some((_, timer)) = self.timer.filter(|(at, _)| *at <= now) else { return };
         self.timer = None;
         match timer {
-            Timer::Release(end) if end > now => {
+            Timer::Idle(Idle::Release { close }) if close.is_none_or(|close| now < close) => {
                 self.release();
-                self.timer = Some((end, Timer::Idle));
+                self.timer = close.map(|at| (at, Timer::Idle(Idle::Close)));
             }
-            Timer::Release(_) | Timer::Idle => self.end(Life::Flushing),
+            Timer::Idle(_) => self.end(Life::Flushing),
             Timer::Head | Timer::Body => self.refuse_request(now, Refusal::Timeout),
             Timer::Linger => self.end(Life::Closed),
         }
@@ -318,11 +315,7 @@ impl Server {
 
     /// Appends to `out` everything that is to be sent.
     pub fn transmit(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.output);
-        self.output.clear();
-        if self.output.capacity() > KEEP {
-            self.output = Vec::new();
-        }
+        write::hand_over(&mut self.output, out);
     }
 
     // ---- state ----
@@ -362,202 +355,6 @@ impl Server {
         self.output.len()
     }
 
-    // ---- reading ----
-
-    /// Consumes a part of `data`: as much as the state of the request has room for.
-    fn take(&mut self, now: Instant, data: &[u8]) -> usize {
-        let buffered = self.input.len();
-        let room = match (self.life, &self.receive) {
-            (Life::Open, Receive::Head(_) | Receive::Complete) => {
-                self.limits.head_bytes().saturating_sub(buffered)
-            }
-            (Life::Open, Receive::Sized(length)) => {
-                usize::try_from(*length).unwrap_or(usize::MAX).saturating_sub(buffered)
-            }
-            (Life::Open, Receive::Chunked(_)) => return self.decode_chunks(now, data),
-            (Life::Open, Receive::Skip(length)) => return self.skip(now, *length, data),
-            (Life::Open, Receive::Discard) => return data.len(),
-            (Life::Flushing | Life::Lingering | Life::Closed, _) => return data.len(),
-        };
-        let taken = data.get(..room).unwrap_or(data);
-        self.input.extend_from_slice(taken);
-        self.advance(now);
-        taken.len()
-    }
-
-    /// Makes of the buffered input what can be made of it.
-    fn advance(&mut self, now: Instant) {
-        match &mut self.receive {
-            Receive::Head(_) => self.read_head(now),
-            Receive::Sized(length) => {
-                let length = usize::try_from(*length).unwrap_or(usize::MAX);
-                if self.input.len() < length {
-                    return self.start_timer(now, Timer::Body);
-                }
-                if length > 0 {
-                    let body = self.input.split_to(length).freeze();
-                    self.events.push_back(Event::Body(body));
-                }
-                self.complete();
-            }
-            Receive::Chunked(_) => {
-                let mut data = core::mem::take(&mut self.input);
-                let used = self.decode_chunks(now, &data);
-                data.advance(used.min(data.len()));
-                self.input = data;
-            }
-            Receive::Skip(length) => {
-                let length = *length;
-                let mut data = core::mem::take(&mut self.input);
-                let used = usize::try_from(length).unwrap_or(usize::MAX).min(data.len());
-                data.advance(used);
-                self.input = data;
-                self.skipped(now, length - used as u64);
-            }
-            Receive::Complete | Receive::Discard => {}
-        }
-    }
-
-    fn read_head(&mut self, now: Instant) {
-        // Empty lines before a request are a courtesy to old clients (RFC 9112, section 2.2).
-        while self.input.starts_with(b"\r\n") {
-            self.input.advance(2);
-        }
-        match self.input.first() {
-            None => return,
-            Some(b'\r') if self.input.len() == 1 => return,
-            Some(&first) if is_token(first) => {}
-            Some(_) => return self.refuse_malformed(now, "the request line is invalid"),
-        }
-        let Receive::Head(scan) = &mut self.receive else { return };
-        match scan.find_end(&self.input) {
-            Err(complaint) => self.refuse_malformed(now, complaint),
-            Ok(Some(end)) => {
-                let bytes = self.input.split_to(end).freeze();
-                self.begin(now, bytes);
-            }
-            Ok(None) if self.input.len() >= self.limits.head_bytes() => {
-                let refusal = match scan.past_first_line() {
-                    true => Refusal::HeadTooLarge,
-                    false => Refusal::TargetTooLong,
-                };
-                self.refuse_request(now, refusal);
-            }
-            Ok(None) if matches!(self.timer, Some((_, Timer::Head))) => {}
-            Ok(None) => self.start_timer(now, Timer::Head),
-        }
-    }
-
-    fn begin(&mut self, now: Instant, bytes: Bytes) {
-        self.timer = None;
-        let is_head = bytes.starts_with(b"HEAD ");
-        let request = match request::parse(bytes, &self.limits) {
-            Ok(request) => request,
-            Err(refusal) => {
-                self.exchange.is_head = is_head;
-                return self.refuse_request(now, refusal);
-            }
-        };
-        self.exchange = Exchange {
-            version: request.head.version(),
-            is_head: request.head.method() == Method::Head,
-            expects_continue: request.head.expects_continue(),
-            keep_alive: request.keep_alive && !self.is_last,
-        };
-        self.receive = match request.framing {
-            Framing::Sized(length) => Receive::Sized(length),
-            Framing::Chunked => {
-                Receive::Chunked(Chunked::new(self.limits.body, self.limits.trailers))
-            }
-        };
-        self.send = Send::Awaiting;
-        self.events.push_back(Event::Head(request.head));
-        self.start_timer(now, Timer::Body);
-        self.advance(now);
-    }
-
-    fn decode_chunks(&mut self, now: Instant, data: &[u8]) -> usize {
-        let Receive::Chunked(chunked) = &mut self.receive else { return 0 };
-        let body = &mut self.body;
-        match chunked.decode(data, |piece| body.extend_from_slice(piece)) {
-            Ok(used) if chunked.is_done() => {
-                if !self.body.is_empty() {
-                    let body = self.body.split().freeze();
-                    self.events.push_back(Event::Body(body));
-                }
-                self.complete();
-                used
-            }
-            Ok(used) => {
-                self.start_timer(now, Timer::Body);
-                used
-            }
-            Err(error) => {
-                self.refuse_request(
-                    now,
-                    match error {
-                        ChunkError::Malformed(complaint) => Refusal::Malformed(complaint),
-                        ChunkError::TooLarge => Refusal::BodyTooLarge,
-                    },
-                );
-                data.len()
-            }
-        }
-    }
-
-    fn skip(&mut self, now: Instant, left: u64, data: &[u8]) -> usize {
-        let used = usize::try_from(left).unwrap_or(usize::MAX).min(data.len());
-        self.skipped(now, left - used as u64);
-        used
-    }
-
-    fn skipped(&mut self, now: Instant, left: u64) {
-        self.receive = Receive::Skip(left);
-        match left {
-            0 => self.next_exchange(now),
-            _ => self.start_timer(now, Timer::Body),
-        }
-    }
-
-    /// The request was read to its end.
-    fn complete(&mut self) {
-        self.receive = Receive::Complete;
-        self.timer = None;
-        self.events.push_back(Event::End);
-    }
-
-    fn next_exchange(&mut self, now: Instant) {
-        self.receive = Receive::Head(HeadScan::default());
-        self.send = Send::Idle;
-        self.exchange = Exchange::refused(false);
-        if self.body.capacity() > KEEP {
-            self.body = BytesMut::new();
-        }
-        self.start_timer(now, Timer::Idle);
-        self.advance(now);
-    }
-
-    fn refuse_malformed(&mut self, now: Instant, complaint: &'static str) {
-        self.refuse_request(now, Refusal::Malformed(complaint));
-    }
-
-    /// Framing is lost or a limit exceeded: the client is told if it was told nothing yet.
-    fn refuse_request(&mut self, now: Instant, refusal: Refusal) {
-        self.timer = None;
-        self.receive = Receive::Discard;
-        self.exchange.keep_alive = false;
-        self.input = BytesMut::new();
-        self.body = BytesMut::new();
-        match self.send {
-            Send::Idle | Send::Awaiting => {
-                self.send = Send::Awaiting;
-                self.events.push_back(Event::Refused(refusal));
-            }
-            Send::Body(_) => {}
-            Send::Answered => self.linger(now),
-        }
-    }
-
     // ---- writing ----
 
     /// Writes the fields that frame the response and the blank line.
@@ -575,13 +372,7 @@ impl Server {
             BodyLength::Stream if is_http10 => Outgoing::UntilClose,
             BodyLength::Stream => Outgoing::Chunked,
         };
-        match outgoing {
-            Outgoing::Sized(length) => write::content_length(length, &mut self.output),
-            Outgoing::Chunked => {
-                self.output.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
-            }
-            Outgoing::Silent | Outgoing::UntilClose => {}
-        }
+        write::framing(outgoing, &mut self.output);
         match (self.exchange.keep_alive, is_http10) {
             (false, _) => self.output.extend_from_slice(b"Connection: close\r\n"),
             (true, true) => self.output.extend_from_slice(b"Connection: keep-alive\r\n"),
@@ -620,7 +411,7 @@ impl Server {
 
     fn linger(&mut self, now: Instant) {
         self.end(Life::Lingering);
-        self.start_timer(now, Timer::Linger);
+        self.start_timer(now, Timer::Linger, self.limits.linger_time);
     }
 
     fn end(&mut self, life: Life) {
@@ -645,25 +436,12 @@ impl Server {
         self.body = BytesMut::new();
     }
 
-    /// Starts the one timer; one that would be due at once, or never, is not started.
-    fn start_timer(&mut self, now: Instant, timer: Timer) {
-        let limits = &self.limits;
-        let at = match timer {
-            Timer::Head => now + limits.head_time,
-            Timer::Body => now + limits.body_time,
-            Timer::Linger => now + limits.linger_time,
-            Timer::Idle | Timer::Release(_) => {
-                let end = now + limits.idle_time;
-                let release = now + limits.release_time;
-                if now < release && release < end {
-                    self.timer = Some((release, Timer::Release(end)));
-                    return;
-                }
-                end
-            }
-        };
-        let never = now + Duration::MAX;
-        self.timer = (now < at && at < never).then_some((at, timer));
+    fn start_timer(&mut self, now: Instant, timer: Timer, wait: Duration) {
+        self.timer = deadline(now, wait).map(|at| (at, timer));
+    }
+
+    fn start_idle(&mut self, now: Instant) {
+        self.timer = self.limits.idle(now).map(|(at, idle)| (at, Timer::Idle(idle)));
     }
 }
 

@@ -2,6 +2,9 @@
 
 use core::fmt;
 
+use super::client::RequestLine;
+use super::target::{Target, is_host};
+
 /// How long a body to be sent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyLength {
@@ -48,7 +51,9 @@ impl std::error::Error for SendError {}
 /// The framing of a body being sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outgoing {
-    /// There is no body, or it is swallowed because the request was `HEAD`.
+    /// There is no body.
+    Nothing,
+    /// There is none on the wire; what the caller writes is swallowed.
     Silent,
     /// So many bytes are still to come.
     Sized(u64),
@@ -59,7 +64,8 @@ pub(super) enum Outgoing {
 impl Outgoing {
     pub(super) fn write(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<(), SendError> {
         match self {
-            Self::Silent => {}
+            Self::Nothing if !data.is_empty() => return Err(SendError::Length),
+            Self::Nothing | Self::Silent => {}
             Self::Sized(left) => {
                 *left = left.checked_sub(data.len() as u64).ok_or(SendError::Length)?;
                 out.extend_from_slice(data);
@@ -81,7 +87,7 @@ impl Outgoing {
         match self {
             Self::Sized(1..) => return Err(SendError::Length),
             Self::Chunked => out.extend_from_slice(b"0\r\n\r\n"),
-            Self::Silent | Self::Sized(0) | Self::UntilClose => {}
+            Self::Nothing | Self::Silent | Self::Sized(0) | Self::UntilClose => {}
         }
         Ok(())
     }
@@ -111,10 +117,43 @@ pub(super) fn fields<N: AsRef<str>, V: AsRef<[u8]>>(
 
 const FRAMING_FIELDS: [&str; 3] = ["connection", "content-length", "transfer-encoding"];
 
-pub(super) fn content_length(length: u64, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"Content-Length: ");
-    out.extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
-    out.extend_from_slice(b"\r\n");
+/// A buffer that grew beyond this is not kept for the next exchange.
+pub(super) const KEEP: usize = 64 * 1024;
+
+/// Writes the field that tells how the body ends.
+pub(super) fn framing(outgoing: Outgoing, out: &mut Vec<u8>) {
+    match outgoing {
+        Outgoing::Sized(length) => {
+            out.extend_from_slice(b"Content-Length: ");
+            out.extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
+            out.extend_from_slice(b"\r\n");
+        }
+        Outgoing::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+        Outgoing::Nothing | Outgoing::Silent | Outgoing::UntilClose => {}
+    }
+}
+
+/// `POST /mcp HTTP/1.1` and the `Host` field.
+pub(super) fn request_line(line: RequestLine<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+    let RequestLine { method, target, host } = line;
+    let is_method = !method.is_empty() && method.bytes().all(is_token);
+    let is_target = Target::parse(target, method == "OPTIONS").is_ok();
+    if !is_method || !is_target || !is_host(host.as_bytes()) {
+        return Err(SendError::FirstLine);
+    }
+    for part in [method, " ", target, " HTTP/1.1\r\nHost: ", host, "\r\n"] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    Ok(())
+}
+
+/// Moves what is to be sent into the caller's buffer.
+pub(super) fn hand_over(output: &mut Vec<u8>, out: &mut Vec<u8>) {
+    out.extend_from_slice(output);
+    output.clear();
+    if output.capacity() > KEEP {
+        *output = Vec::new();
+    }
 }
 
 /// `HTTP/1.1 200 OK`

@@ -1,5 +1,5 @@
 use super::*;
-use crate::frame::http1::Headers;
+use crate::frame::http1::{Headers, Method};
 
 const T0: Instant = Instant::from_millis(1_000);
 
