@@ -2,7 +2,7 @@
 //!
 //! They live outside the repository, in `../shared/corpora` beside the workspace root;
 //! `MCP_CORPORA` names another place. A test that finds none says so in one line and passes.
-#![allow(dead_code, reason = "each test binary uses the part it needs")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses the part it needs")]
 
 use std::path::{Path, PathBuf};
 

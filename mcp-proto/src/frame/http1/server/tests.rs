@@ -3,10 +3,6 @@ use crate::frame::http1::{Headers, Method};
 
 const T0: Instant = Instant::from_millis(1_000);
 
-fn after(millis: u64) -> Instant {
-    T0 + Duration::from_millis(millis)
-}
-
 fn server() -> Server {
     Server::new(T0, Limits::default())
 }
