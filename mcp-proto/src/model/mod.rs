@@ -12,6 +12,7 @@ mod declare;
 mod failure;
 mod json;
 mod log_level;
+mod notice;
 mod operation;
 mod outcome;
 mod result;
@@ -28,6 +29,7 @@ pub use declare::{
 pub use failure::{Failure, FailureKind};
 pub use json::Json;
 pub use log_level::LogLevel;
+pub use notice::{LogMessage, Progress};
 pub use operation::{Operation, ParseOperationError};
 pub use outcome::{Outcome, Value};
 pub use result::{Completion, PromptMessage, PromptResult, ResourceResult, ToolResult};

@@ -1,0 +1,162 @@
+//! What the exchanges and streams of one server share.
+
+use core::fmt;
+use std::sync::Arc;
+
+use super::{Gate, Limits};
+use crate::revision::{AdapterSet, Published};
+
+/// One server's settings and declarations. Cloning shares them.
+///
+/// ```
+/// use std::sync::Arc;
+/// use mcp_proto::model::{Catalog, Implementation};
+/// use mcp_proto::server::Endpoint;
+///
+/// let catalog = Catalog::new(Implementation::new("demo", "1.0.0"));
+/// let endpoint = Endpoint::builder(Arc::new(catalog)).path("/mcp").build();
+/// assert_eq!(endpoint.adapters().versions().next(), Some("2026-07-28"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Endpoint(Arc<Shared>);
+
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) adapters: AdapterSet,
+    pub(crate) published: Arc<Published>,
+    pub(crate) gate: Gate,
+    pub(crate) limits: Limits,
+    pub(crate) path: Option<String>,
+    pub(crate) allow_delete: bool,
+    pub(crate) require_session: bool,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("path", &self.path)
+            .field("gate", &self.gate)
+            .field("allow_delete", &self.allow_delete)
+            .field("require_session", &self.require_session)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Endpoint {
+    /// Starts a server's settings: every revision, the default gate and limits, any path.
+    pub fn builder(catalog: Arc<crate::model::Catalog>) -> EndpointBuilder {
+        EndpointBuilder {
+            catalog,
+            adapters: AdapterSet::default(),
+            gate: Gate::default(),
+            limits: Limits::default(),
+            path: None,
+            allow_delete: false,
+            require_session: false,
+        }
+    }
+
+    /// The same settings with other declarations, for exchanges that begin from now on.
+    #[must_use]
+    pub fn with_published(&self, published: Arc<Published>) -> Self {
+        Self(Arc::new(Shared { published, ..Shared::clone(&self.0) }))
+    }
+
+    /// The revisions that it speaks.
+    pub fn adapters(&self) -> &AdapterSet {
+        &self.0.adapters
+    }
+
+    /// What it declares.
+    pub fn published(&self) -> &Arc<Published> {
+        &self.0.published
+    }
+
+    /// Which hosts and origins it answers to.
+    pub fn gate(&self) -> &Gate {
+        &self.0.gate
+    }
+
+    /// Its bounds.
+    pub fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
+    }
+
+    /// Whether a request for `path` is for this endpoint. With and without a slash at the end
+    /// are one path: a redirect would lose bodies (C41).
+    pub(crate) fn is_at(&self, path: &str) -> bool {
+        self.0.path.as_deref().is_none_or(|own| {
+            let (own, path) = (own.trim_end_matches('/'), path.strip_suffix('/').unwrap_or(path));
+            own == path
+        })
+    }
+}
+
+/// Settings of an [`Endpoint`].
+#[derive(Debug)]
+#[must_use]
+pub struct EndpointBuilder {
+    catalog: Arc<crate::model::Catalog>,
+    adapters: AdapterSet,
+    gate: Gate,
+    limits: Limits,
+    path: Option<String>,
+    allow_delete: bool,
+    require_session: bool,
+}
+
+impl EndpointBuilder {
+    /// Speaks only these revisions.
+    pub fn adapters(mut self, adapters: AdapterSet) -> Self {
+        self.adapters = adapters;
+        self
+    }
+
+    /// Answers to the hosts and origins of `gate`.
+    pub fn gate(mut self, gate: Gate) -> Self {
+        self.gate = gate;
+        self
+    }
+
+    /// Keeps these bounds.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Answers requests for this path only; others get 404.
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// Lets clients end their sessions with DELETE (R2503-SESS-08).
+    pub fn allow_delete(mut self, allow: bool) -> Self {
+        self.allow_delete = allow;
+        self
+    }
+
+    /// Refuses requests of handshake revisions that name no session (R2503-SESS-05).
+    pub fn require_session(mut self, require: bool) -> Self {
+        self.require_session = require;
+        self
+    }
+
+    /// The endpoint; its listings are rendered here, once for each revision.
+    pub fn build(self) -> Endpoint {
+        let published = Arc::new(Published::new(self.catalog, &self.adapters));
+        Endpoint(Arc::new(Shared {
+            adapters: self.adapters,
+            published,
+            gate: self.gate,
+            limits: self.limits,
+            path: self.path,
+            allow_delete: self.allow_delete,
+            require_session: self.require_session,
+        }))
+    }
+}

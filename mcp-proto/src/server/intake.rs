@@ -1,0 +1,137 @@
+//! What a decoded request needs: an answer that is known already, or the application.
+
+use crate::model::{Call, Detail, Failure, FailureKind, LogLevel, Operation, Reference};
+use crate::revision::{Adapter, AdapterSet, Published};
+
+/// What is to be done about a request.
+#[derive(Debug)]
+pub(crate) enum Plan {
+    /// It is answered from what is declared.
+    Answer(Answer),
+    /// The application answers it.
+    Run,
+    /// The client's handshake: what it says is to be kept, then it is answered in this revision.
+    Handshake(Adapter),
+    /// The client's log level is to be kept, then it is answered.
+    SetLogLevel(LogLevel),
+}
+
+/// An answer that needs no application.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Empty,
+    Description,
+    Listing,
+    Failure(Failure),
+}
+
+/// Decides what `call` needs. Dispatch is this one match.
+pub(crate) fn plan(
+    adapters: &AdapterSet,
+    pin: Option<&str>,
+    published: &Published,
+    adapter: &Adapter,
+    call: &Call,
+) -> Plan {
+    let target = call.target.as_deref().unwrap_or_default();
+    let catalog = published.catalog();
+    match call.operation {
+        Operation::Describe => match &call.detail {
+            Detail::Requested(version) => {
+                Plan::Handshake(*adapters.negotiate(pin, version).unwrap_or(adapter))
+            }
+            _ => Plan::Answer(Answer::Description),
+        },
+        Operation::Ping | Operation::HandshakeComplete => Plan::Answer(Answer::Empty),
+        Operation::ListTools
+        | Operation::ListResources
+        | Operation::ListResourceTemplates
+        | Operation::ListPrompts => Plan::Answer(Answer::Listing),
+        Operation::CallTool => run_if(published.tool(adapter, target).is_some(), || {
+            Failure::new(FailureKind::UnknownTarget, format!("Unknown tool: {}", shown(target)))
+        }),
+        Operation::ReadResource => run_if(catalog.locate(target).is_some(), || {
+            let message = format!("Resource not found: {}", shown(target));
+            Failure::new(FailureKind::ResourceNotFound, message)
+        }),
+        Operation::GetPrompt => get_prompt(published, call, target),
+        Operation::Complete => complete(published, call),
+        Operation::SetLogLevel => match call.detail {
+            Detail::Level(level) if catalog.features.logging => Plan::SetLogLevel(level),
+            _ => Plan::Answer(unknown_method()),
+        },
+        Operation::Listen
+        | Operation::Subscribe
+        | Operation::Unsubscribe
+        | Operation::Extension => Plan::Answer(unknown_method()),
+    }
+}
+
+/// Appends `answer` to `call`, and returns its HTTP status.
+pub(crate) fn write(
+    published: &Published,
+    adapter: &Adapter,
+    call: &Call,
+    answer: Answer,
+    out: &mut Vec<u8>,
+) -> u16 {
+    let failure = match (answer, &call.id) {
+        (Answer::Empty, Some(id)) => return adapter.write_empty(out, published, id),
+        (Answer::Description, _) => published.write_description(adapter, call, out).err(),
+        (Answer::Listing, _) => published.write_listing(adapter, call, out).err(),
+        (Answer::Failure(failure), _) => Some(failure),
+        (Answer::Empty, None) => None,
+    };
+    match failure {
+        Some(failure) => adapter.write_failure(out, call.id.as_ref(), &failure),
+        None => 200,
+    }
+}
+
+fn run_if(known: bool, failure: impl FnOnce() -> Failure) -> Plan {
+    if known { Plan::Run } else { Plan::Answer(Answer::Failure(failure())) }
+}
+
+fn unknown_method() -> Answer {
+    Answer::Failure(Failure::new(FailureKind::UnknownMethod, "Method not found"))
+}
+
+fn get_prompt(published: &Published, call: &Call, name: &str) -> Plan {
+    let Some(prompt) = published.catalog().prompt(name) else {
+        let message = format!("Unknown prompt: {}", shown(name));
+        return run_if(false, || Failure::new(FailureKind::UnknownTarget, message));
+    };
+    let given = call.arguments.as_ref().map(|arguments| {
+        (arguments.as_bytes(), crate::frame::json::members(arguments.as_bytes()))
+    });
+    let is_given = |name: &str| given.as_ref().is_some_and(|(text, it)| it.get(text, name).is_some());
+    let missing = prompt.arguments.iter().find(|it| it.required && !is_given(&it.name));
+    run_if(missing.is_none(), || {
+        let name = missing.map_or("", |argument| &argument.name);
+        Failure::new(FailureKind::InvalidParams, format!("Missing argument: {name}"))
+    })
+}
+
+fn complete(published: &Published, call: &Call) -> Plan {
+    let catalog = published.catalog();
+    let Detail::Completing(completing) = &call.detail else {
+        return Plan::Answer(unknown_method());
+    };
+    if !catalog.features.completions {
+        return Plan::Answer(unknown_method());
+    }
+    let known = match &completing.reference {
+        Reference::Prompt(name) => catalog.prompt(name).is_some(),
+        Reference::Resource(uri) => {
+            let is_template = |it: &crate::model::ResourceTemplate| it.uri_template.as_str() == uri;
+            catalog.templates().iter().any(is_template) || catalog.locate(uri).is_some()
+        }
+    };
+    run_if(known, || Failure::new(FailureKind::InvalidParams, "Unknown ref: nothing to complete"))
+}
+
+/// A peer's text, short enough to be repeated to it.
+fn shown(text: &str) -> &str {
+    let end = (0..=120.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    text.get(..end.unwrap_or(0)).unwrap_or_default()
+}

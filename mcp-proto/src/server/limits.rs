@@ -1,0 +1,63 @@
+//! Every bound that the server keeps, in one place.
+
+use core::time::Duration;
+
+use crate::frame::http1;
+use crate::frame::json::ScanLimits;
+use crate::revision::ReadLimits;
+
+/// How much of everything a server takes. Each bound is applied to each peer by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bounds of HTTP/1.1 framing: heads, bodies, and how long they may take.
+    pub http: http1::Limits,
+    /// Bytes of one message: an HTTP body or a line.
+    pub message: usize,
+    /// How deep JSON may nest.
+    pub depth: usize,
+    /// Messages in one batch.
+    pub batch: usize,
+    /// Calls that run at once on one connection; further ones are parked.
+    pub in_flight: usize,
+    /// Messages that wait for a call to end. When they are full, input stops.
+    pub parked: usize,
+    /// Bytes of output that may wait for a reader before its stream is given up.
+    pub queued_bytes: usize,
+    /// How long a reply may stay undecided before it becomes a stream, where the client takes one.
+    pub undecided: Duration,
+    /// Silence on a stream after which a comment is sent.
+    pub heartbeat: Duration,
+    /// How long calls may run on after the input ended.
+    pub eof_grace: Duration,
+    /// How long a session lives without a request.
+    pub session_ttl: Duration,
+}
+
+impl Limits {
+    /// The part that reading a message needs.
+    pub(crate) fn read(&self) -> ReadLimits {
+        let mut read = ReadLimits::default();
+        read.scan = ScanLimits::depth(self.depth);
+        read.batch = self.batch;
+        read
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            http: http1::Limits::default(),
+            message: 4 << 20,
+            depth: 128,
+            batch: 100,
+            in_flight: 64,
+            parked: 256,
+            queued_bytes: 1 << 20,
+            undecided: Duration::from_secs(5),
+            heartbeat: Duration::from_secs(15),
+            eof_grace: Duration::from_secs(5),
+            session_ttl: Duration::from_secs(3600),
+        }
+    }
+}

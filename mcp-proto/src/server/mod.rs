@@ -1,0 +1,37 @@
+//! The server's machines: bytes in, calls and effects out, answers in, bytes out.
+//!
+//! | machine | what it is |
+//! |---|---|
+//! | [`HttpExchange`] | one HTTP exchange of Streamable HTTP, without a socket or framing |
+//! | [`Connection`] | an HTTP/1.1 connection: framing, and one exchange after the other |
+//! | [`Stdio`] | a pair of byte streams with one message per line |
+//!
+//! All follow one contract, [`Machine`]. What they share, an [`Endpoint`] holds.
+
+mod accept;
+mod calls;
+mod connection;
+mod endpoint;
+mod exchange;
+mod gate;
+mod intake;
+mod limits;
+mod machine;
+mod pending;
+mod refusal;
+mod reply;
+mod request;
+mod session;
+mod stdio;
+
+pub use crate::frame::http1::Closing;
+pub use connection::Connection;
+pub use endpoint::{Endpoint, EndpointBuilder};
+pub use exchange::HttpExchange;
+pub use gate::{Gate, InvalidOrigin};
+pub use limits::Limits;
+pub use machine::{CallId, Event, Machine, Output};
+pub use refusal::HttpRefusal;
+pub use reply::ResponseHead;
+pub use request::HttpRequest;
+pub use stdio::Stdio;

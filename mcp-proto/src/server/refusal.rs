@@ -1,0 +1,92 @@
+//! HTTP's own refusals: what is answered before, or instead of, a JSON-RPC dispatch.
+
+use crate::frame::envelope::RequestId;
+use crate::frame::http1;
+use crate::frame::writer::Object;
+
+/// Why HTTP refuses a request. Rendered in one place, with the request's id where it could be
+/// read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HttpRefusal {
+    /// 400: a malformed request; the text says how.
+    BadRequest(&'static str),
+    /// 403: the `Host` is not one that this server answers to.
+    Host,
+    /// 403: the `Origin` is not allowed (R2511-HTTP-02).
+    Origin,
+    /// 404: no endpoint at this path.
+    Path,
+    /// 404: no such session, or no longer (R2503-SESS-06).
+    Session,
+    /// 405: not this method; the text is the `Allow` header.
+    Method(&'static str),
+    /// 406: the client takes neither JSON nor a stream.
+    NotAcceptable,
+    /// 415: the body is not declared as JSON.
+    MediaType,
+    /// 503: the session store did not answer.
+    StoreUnavailable,
+    /// What framing refused: 400, 408, 413, 414, 417, 431, 501 or 505.
+    Framing(http1::Refusal),
+}
+
+impl HttpRefusal {
+    /// The response's status.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::BadRequest(_) => 400,
+            Self::Host | Self::Origin => 403,
+            Self::Path | Self::Session => 404,
+            Self::Method(_) => 405,
+            Self::NotAcceptable => 406,
+            Self::MediaType => 415,
+            Self::StoreUnavailable => 503,
+            Self::Framing(refusal) => refusal.status(),
+        }
+    }
+
+    /// One sentence for the client, with the fix where there is one.
+    pub fn text(&self) -> &'static str {
+        match self {
+            Self::BadRequest(text) => text,
+            Self::Host => "this server does not answer to that Host",
+            Self::Origin => "that Origin is not allowed here",
+            Self::Path => "there is no MCP endpoint at this path",
+            Self::Session => "no such session; initialize a new one",
+            Self::Method(_) => "this method is not supported here; see Allow",
+            Self::NotAcceptable => "Accept must allow application/json or text/event-stream",
+            Self::MediaType => "Content-Type must be application/json",
+            Self::StoreUnavailable => "the server cannot reach its sessions now; try again",
+            Self::Framing(refusal) => refusal.text(),
+        }
+    }
+
+    /// A header that says what would be accepted.
+    pub(crate) fn header(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Method(allow) => Some(("Allow", allow)),
+            Self::MediaType => Some(("Accept", "application/json")),
+            Self::StoreUnavailable => Some(("Retry-After", "1")),
+            _ => None,
+        }
+    }
+
+    /// Appends the body: a JSON-RPC error, so that a client can match it (C43). It has no id
+    /// where none could be read.
+    pub(crate) fn write_body(&self, id: Option<&RequestId>, out: &mut Vec<u8>) {
+        let mut body = Object::begin(out);
+        body.string("jsonrpc", "2.0").raw_if("id", id.map(RequestId::as_json));
+        body.object("error", |error| {
+            error.number("code", self.code()).string("message", self.text());
+        });
+        body.end();
+    }
+
+    fn code(&self) -> i32 {
+        match self {
+            Self::StoreUnavailable => -32603,
+            _ => -32600,
+        }
+    }
+}

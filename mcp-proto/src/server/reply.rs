@@ -1,0 +1,194 @@
+//! The reply of one HTTP exchange: undecided, then one JSON body or a stream.
+
+use smallvec::SmallVec;
+use std::borrow::Cow;
+
+use super::HttpRefusal;
+use super::accept::Accept;
+use crate::frame::envelope::RequestId;
+use crate::frame::http1::BodyLength;
+use crate::frame::sse;
+
+/// The first part of a response. Framing headers are the carrier's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResponseHead {
+    /// The status.
+    pub status: u16,
+    /// Header fields, in order.
+    pub headers: SmallVec<[(&'static str, Cow<'static, str>); 6]>,
+    /// How long the body will be.
+    pub length: BodyLength,
+}
+
+/// Where a reply stands. It only moves downwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing was promised.
+    Undecided,
+    /// A stream is open.
+    Stream,
+    /// Everything was written.
+    Complete,
+}
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    accept: Accept,
+    phase: Phase,
+    head: Option<ResponseHead>,
+    /// Headers that go out with whatever is decided.
+    extra: SmallVec<[(&'static str, Cow<'static, str>); 2]>,
+    body: Vec<u8>,
+    /// One message of a stream, before it is framed.
+    message: Vec<u8>,
+    most_queued: usize,
+}
+
+impl Reply {
+    /// An undecided reply that writes into `body`.
+    pub(crate) fn new(accept: Accept, most_queued: usize, mut body: Vec<u8>) -> Self {
+        body.clear();
+        Self {
+            accept,
+            phase: Phase::Undecided,
+            head: None,
+            extra: SmallVec::new(),
+            body,
+            message: Vec::new(),
+            most_queued,
+        }
+    }
+
+    /// Adds a header to the head, which must not have been decided yet.
+    pub(crate) fn add_header(&mut self, name: &'static str, value: impl Into<Cow<'static, str>>) {
+        self.extra.push((name, value.into()));
+    }
+
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.phase == Phase::Undecided
+    }
+
+    pub(crate) fn is_stream(&self) -> bool {
+        self.phase == Phase::Stream
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.phase == Phase::Complete
+    }
+
+    /// Whether a message can go out before the result.
+    pub(crate) fn can_stream(&self) -> bool {
+        self.is_stream() || (self.is_undecided() && self.accept.stream)
+    }
+
+    /// A response without a body.
+    pub(crate) fn empty(&mut self, status: u16) {
+        self.decide(status, None, BodyLength::None);
+        self.phase = Phase::Complete;
+    }
+
+    /// HTTP's own refusal. On an open stream there is no status left to say it with.
+    pub(crate) fn refuse(&mut self, refusal: &HttpRefusal, id: Option<&RequestId>) {
+        if !self.is_undecided() {
+            return self.end();
+        }
+        refusal.write_body(id, &mut self.body);
+        if let Some((name, value)) = refusal.header() {
+            self.add_header(name, value);
+        }
+        self.sized(refusal.status());
+    }
+
+    /// The final message, which `write` appends, with the status that it returns: the whole body
+    /// of a JSON reply, or the last event of a stream.
+    pub(crate) fn last(&mut self, write: impl FnOnce(&mut Vec<u8>) -> u16) {
+        if self.is_undecided() && !self.accept.json {
+            self.open();
+        }
+        match self.phase {
+            Phase::Undecided => {
+                let status = write(&mut self.body);
+                self.sized(status);
+            }
+            Phase::Stream => {
+                self.event(|out| {
+                    write(out);
+                });
+                self.end();
+            }
+            Phase::Complete => {}
+        }
+    }
+
+    /// A message before the final one, which `write` appends on one line. It is left out where
+    /// the reply cannot carry it, or where too much waits for a reader that stalls.
+    pub(crate) fn notify(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.can_stream() {
+            self.open();
+            if self.body.len() < self.most_queued {
+                self.event(write);
+            }
+        }
+    }
+
+    /// Makes the reply a stream, if it can be one and is nothing else yet.
+    pub(crate) fn open(&mut self) {
+        if self.is_undecided() && self.accept.stream {
+            self.add_header("Cache-Control", "no-cache, no-transform");
+            self.add_header("X-Accel-Buffering", "no");
+            self.decide(200, Some("text/event-stream"), BodyLength::Stream);
+            self.phase = Phase::Stream;
+            // The head must leave at once, and proxies wait for a first byte of the body (C38).
+            sse::append_comment(&mut self.body);
+        }
+    }
+
+    /// A comment that keeps an open stream from looking dead (R26-HTTP-35).
+    pub(crate) fn heartbeat(&mut self) {
+        if self.is_stream() && self.body.is_empty() {
+            sse::append_comment(&mut self.body);
+        }
+    }
+
+    /// Ends a stream, or gives up on a reply that nobody waits for.
+    pub(crate) fn end(&mut self) {
+        self.phase = Phase::Complete;
+    }
+
+    /// The head, once it is decided; it comes once.
+    pub(crate) fn poll_head(&mut self) -> Option<ResponseHead> {
+        self.head.take()
+    }
+
+    /// The body bytes that were not taken yet.
+    pub(crate) fn body(&mut self) -> &mut Vec<u8> {
+        &mut self.body
+    }
+
+    /// The buffer, for the next reply.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.body
+    }
+
+    fn event(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.message.clear();
+        write(&mut self.message);
+        // Neither the name nor the absent id can be refused.
+        let _ = sse::append_named(&mut self.body, "message", None, &self.message);
+    }
+
+    fn sized(&mut self, status: u16) {
+        let length = BodyLength::Sized(self.body.len() as u64);
+        self.decide(status, Some("application/json"), length);
+        self.phase = Phase::Complete;
+    }
+
+    fn decide(&mut self, status: u16, content_type: Option<&'static str>, length: BodyLength) {
+        let mut headers = SmallVec::new();
+        if let Some(content_type) = content_type {
+            headers.push(("Content-Type", Cow::Borrowed(content_type)));
+        }
+        headers.extend(self.extra.drain(..));
+        self.head = Some(ResponseHead { status, headers, length });
+    }
+}
