@@ -23,6 +23,9 @@ fuzz_target!(|src: &[u8]| {
             let mut compact = Vec::new();
             json::compact(src, &mut compact);
             assert_eq!(serde_json::from_slice::<Value>(&compact).ok(), Some(value));
+            let once = canonical(src);
+            assert_eq!(canonical(&compact), once);
+            assert_eq!(canonical(&once), once);
         }
         Err(error) if error.kind == ScanErrorKind::Duplicate => {
             assert!(theirs.is_ok(), "a duplicate is reported for JSON only");
@@ -30,3 +33,9 @@ fuzz_target!(|src: &[u8]| {
         Err(error) => assert!(theirs.is_err(), "{error}, but serde_json accepts"),
     }
 });
+
+fn canonical(src: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    json::canonical(src, &ScanLimits::default(), &mut out).expect("JSON");
+    out
+}

@@ -17,6 +17,7 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
+mod canonical;
 mod compact;
 mod number;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod tests;
 mod text;
 mod walk;
 
+pub use canonical::canonical;
 pub use compact::compact;
 pub use number::{integer, is_integer};
 pub use text::{string, write_string};

@@ -44,6 +44,10 @@ impl<'a> Walker<'a> {
         ScanError { kind, at: self.pos, id: None }
     }
 
+    pub(super) fn src(&self) -> &'a [u8] {
+        self.src
+    }
+
     pub(super) fn named(&self, member: &Member, name: &str) -> bool {
         member.is_named(self.src, name)
     }
@@ -56,11 +60,19 @@ impl<'a> Walker<'a> {
 
     /// The end of the text: nothing may follow, and no name may have been repeated.
     pub(super) fn finish(&mut self) -> Walked {
+        self.finish_any()?;
+        match self.duplicate {
+            Some(at) => Err(ScanError { kind: ScanErrorKind::Duplicate, at, id: None }),
+            None => Ok(()),
+        }
+    }
+
+    /// The end of the text: nothing may follow.
+    pub(super) fn finish_any(&mut self) -> Walked {
         self.space();
-        match (self.at(), self.duplicate) {
-            (Some(_), _) => Err(self.fault(ScanErrorKind::Trailing)),
-            (None, Some(at)) => Err(ScanError { kind: ScanErrorKind::Duplicate, at, id: None }),
-            (None, None) => Ok(()),
+        match self.at() {
+            Some(_) => Err(self.fault(ScanErrorKind::Trailing)),
+            None => Ok(()),
         }
     }
 
@@ -96,6 +108,13 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
+    /// Walks any value and tells where it is.
+    pub(super) fn value_span(&mut self) -> Walked<Span> {
+        let start = self.pos;
+        self.value()?;
+        Ok(self.span(start))
+    }
+
     /// Walks any value.
     pub(super) fn value(&mut self) -> Walked {
         let outside = self.open.len();
@@ -127,6 +146,26 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// Walks the array at the cursor; `value` walks each element.
+    pub(super) fn array(&mut self, mut value: impl FnMut(&mut Self) -> Walked) -> Walked {
+        self.expect(b'[')?;
+        self.enter(Container::Array)?;
+        self.space();
+        if !self.eat(b']') {
+            loop {
+                value(self)?;
+                self.space();
+                if self.eat(b']') {
+                    break;
+                }
+                self.expect(b',')?;
+                self.space();
+            }
+        }
+        self.open.pop();
+        Ok(())
+    }
+
     /// The next element of the array that the cursor is in, or at. `None` at its end, and where
     /// the text is not an array's.
     pub(super) fn element(&mut self) -> Option<Span> {
@@ -136,9 +175,7 @@ impl<'a> Walker<'a> {
             self.open.push(Container::Array);
         }
         self.space();
-        let start = self.pos;
-        self.value().ok()?;
-        let element = self.span(start);
+        let element = self.value_span().ok()?;
         self.space();
         Some(element)
     }
@@ -237,6 +274,7 @@ impl<'a> Walker<'a> {
         if self.eat(byte) { Ok(()) } else { Err(self.fault(ScanErrorKind::Syntax)) }
     }
 
+    /// From a position up to the cursor.
     fn span(&self, start: usize) -> Span {
         // `new` made sure that positions fit.
         Span { start: start as u32, end: self.pos as u32 }

@@ -26,6 +26,9 @@ fn agree(src: &[u8]) -> Result<(), TestCaseError> {
             let mut compacted = Vec::new();
             compact(src, &mut compacted);
             prop_assert_eq!(serde_json::from_slice::<Value>(&compacted).ok(), Some(value));
+            let once = canonical_text(src);
+            prop_assert_eq!(&canonical_text(&compacted), &once);
+            prop_assert_eq!(&canonical_text(&once), &once);
         }
         Err(error) => match error.kind {
             ScanErrorKind::Duplicate => prop_assert!(theirs.is_ok()),
@@ -35,6 +38,12 @@ fn agree(src: &[u8]) -> Result<(), TestCaseError> {
         },
     }
     Ok(())
+}
+
+fn canonical_text(src: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    canonical(src, &ScanLimits::default(), &mut out).expect("JSON");
+    out
 }
 
 /// JSON text, white space and escapes included.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn texts<'a>(src: &'a str, spans: impl IntoIterator<Item = Span>) -> Vec<&'a str> {
+fn texts(src: &str, spans: impl IntoIterator<Item = Span>) -> Vec<&str> {
     let text = |span: Span| std::str::from_utf8(span.of(src.as_bytes())).unwrap();
     spans.into_iter().map(text).collect()
 }
@@ -123,6 +123,41 @@ fn compact_text_is_one_line_of_the_same_value() {
     for cut_short in ["\"abc", "\"abc\\", "[\"", " "] {
         compact(cut_short.as_bytes(), &mut Vec::new());
     }
+}
+
+#[test]
+fn canonical_text_is_the_same_however_the_value_was_written() {
+    let canonical = |src: &str| {
+        let mut out = Vec::new();
+        canonical(src.as_bytes(), &ScanLimits::default(), &mut out)?;
+        Ok::<_, ScanError>(String::from_utf8(out).unwrap())
+    };
+    for src in [
+        r#" {"b" : [1, 2.0e0, {"z":null,"y":0.5}], "a":"\u00e9\/\n" } "#,
+        "{\"a\":\"\u{e9}/\\u000a\",\"b\":[1.0,2,{\"y\":0.5,\"z\":null}]}",
+    ] {
+        let expected = "{\"a\":\"\u{e9}/\\n\",\"b\":[1,2,{\"y\":0.5,\"z\":null}]}";
+        assert_eq!(canonical(src).unwrap(), expected);
+        assert_eq!(canonical(expected).unwrap(), expected);
+    }
+    for (src, expected) in [
+        ("[]", "[]"),
+        ("{ }", "{}"),
+        ("-0", "0"),
+        ("9007199254740993", "9007199254740993"),
+        ("1.50", "1.50"),
+        (r#"{"a":2,"b":0,"a":1}"#, r#"{"a":2,"a":1,"b":0}"#),
+    ] {
+        assert_eq!(canonical(src).as_deref(), Ok(expected));
+    }
+    for src in ["", "[1,]", "{} {}", "{\"a\"}", &nested(129)] {
+        let mut out = Vec::new();
+        assert!(super::canonical(src.as_bytes(), &ScanLimits::default(), &mut out).is_err());
+        assert!(out.is_empty());
+    }
+    let deep = ScanLimits::depth(usize::MAX);
+    let error = super::canonical(nested(1 << 20).as_bytes(), &deep, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.kind, ScanErrorKind::Depth);
 }
 
 #[test]
