@@ -57,13 +57,16 @@ impl ClientCapabilities {
     /// Reads a capabilities object; what has another shape counts as undeclared.
     pub fn read(object: &[u8]) -> Self {
         let members = json::members(object);
-        let within = |name| members.get(object, name).map(|span| span.of(object)).filter(|value| {
-            json::kind(value) == json::Kind::Object
-        });
+        let within = |name| {
+            members
+                .get(object, name)
+                .map(|span| span.of(object))
+                .filter(|value| json::kind(value) == json::Kind::Object)
+        };
         let declares = |parent: &[u8], name| {
-            json::members(parent).get(parent, name).is_some_and(|span| {
-                json::kind(span.of(parent)) == json::Kind::Object
-            })
+            json::members(parent)
+                .get(parent, name)
+                .is_some_and(|span| json::kind(span.of(parent)) == json::Kind::Object)
         };
         let elicitation = within("elicitation");
         let elicitation_url = elicitation.is_some_and(|modes| declares(modes, "url"));
@@ -140,7 +143,8 @@ mod tests {
     #[test]
     fn info_that_is_malformed_is_treated_as_absent() {
         // C26
-        let profile = |text: &'static str| ClientProfile::new(None, Some(Json::scanned(text.into())));
+        let profile =
+            |text: &'static str| ClientProfile::new(None, Some(Json::scanned(text.into())));
         assert_eq!(profile(r#"{"name":3}"#).implementation(), None);
         let info = profile(r#"{"name":"a","version":"1","odd":[]}"#).implementation().unwrap();
         assert_eq!((info.name.as_str(), info.version.as_str()), ("a", "1"));

@@ -48,7 +48,7 @@ pub enum Located<'a> {
         /// The template's text.
         template: &'a str,
         /// Variables and their decoded values, in the template's order.
-        values: Vec<(String, String)>,
+        values: Vec<(&'a str, String)>,
     },
 }
 

@@ -12,6 +12,7 @@ mod declare;
 mod failure;
 mod json;
 mod log_level;
+pub mod mirror;
 mod notice;
 mod operation;
 mod outcome;

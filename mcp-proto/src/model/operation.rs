@@ -113,7 +113,10 @@ impl FromStr for Operation {
     type Err = ParseOperationError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|operation| operation.as_str() == name).ok_or(ParseOperationError)
+        Self::ALL
+            .into_iter()
+            .find(|operation| operation.as_str() == name)
+            .ok_or(ParseOperationError)
     }
 }
 
