@@ -5,7 +5,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::store::{Record, SessionOp};
+use crate::store::{Cursor, HubOp, Polled, Record, SessionOp};
 
 /// Names one effect of one machine. Ids are never reused within a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,6 +30,8 @@ pub enum Effect {
     Random,
     /// An operation of the session store. Answered by the [`Reply`] that the operation names.
     Session(SessionOp),
+    /// An operation of the hub. Answered by the [`Reply`] that the operation names.
+    Hub(HubOp),
 }
 
 /// The world's answer to an [`Effect`].
@@ -44,8 +46,14 @@ pub enum Reply {
     Record(Option<Record>),
     /// Of [`SessionOp::Save`]: false where the version moved, or the record is gone.
     Saved(bool),
-    /// Of [`SessionOp::Delete`].
+    /// Of [`SessionOp::Delete`] and [`HubOp::Delete`].
     Deleted,
+    /// Of [`HubOp::Publish`]: the place behind the message.
+    Published(Cursor),
+    /// Of [`HubOp::Position`].
+    Position(Cursor),
+    /// Of [`HubOp::Poll`]: the topics that have news; none after the wait.
+    Polled(Vec<Polled>),
 }
 
 impl fmt::Debug for Reply {
@@ -57,6 +65,9 @@ impl fmt::Debug for Reply {
             Self::Record(record) => f.debug_tuple("Record").field(record).finish(),
             Self::Saved(saved) => f.debug_tuple("Saved").field(saved).finish(),
             Self::Deleted => f.write_str("Deleted"),
+            Self::Published(cursor) => f.debug_tuple("Published").field(cursor).finish(),
+            Self::Position(cursor) => f.debug_tuple("Position").field(cursor).finish(),
+            Self::Polled(polled) => f.debug_tuple("Polled").field(polled).finish(),
         }
     }
 }

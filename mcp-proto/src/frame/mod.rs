@@ -7,3 +7,4 @@ pub mod json;
 pub mod lines;
 pub mod sse;
 pub mod uri_template;
+pub mod writer;
