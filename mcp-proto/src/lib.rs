@@ -1,5 +1,7 @@
 //! The Model Context Protocol as a pure state machine.
 
+pub mod effect;
 pub mod frame;
 pub mod model;
+pub mod store;
 pub mod time;

@@ -30,12 +30,6 @@ impl<'a> Object<'a> {
         Self { out, empty: true }
     }
 
-    /// Goes on with an object that `out` ends in, whose closing brace was left out.
-    pub(crate) fn resume(out: &'a mut Vec<u8>) -> Self {
-        let empty = out.last() == Some(&b'{');
-        Self { out, empty }
-    }
-
     /// Closes the object.
     pub fn end(self) {
         self.out.push(b'}');
