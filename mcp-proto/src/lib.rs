@@ -3,5 +3,6 @@
 pub mod effect;
 pub mod frame;
 pub mod model;
+pub mod revision;
 pub mod store;
 pub mod time;

@@ -1,0 +1,160 @@
+//! What each operation's parameters must be.
+
+use super::decode::{json_at, log_level};
+use super::{Adapter, Preamble, decode_text};
+use crate::frame::json::{self, Kind, Span};
+use crate::model::{Completing, Detail, Failure, FailureKind, Json, Operation, Reference, Text};
+
+/// Parameters that were found as they must be.
+#[derive(Debug, Default)]
+pub(super) struct Checked {
+    pub(super) target: Option<Text>,
+    pub(super) arguments: Option<Json>,
+    pub(super) detail: Detail,
+}
+
+/// Checks and reads the parameters of an operation (C08). Unknown members are left alone (T-07).
+pub(super) fn check(
+    adapter: &Adapter,
+    operation: Operation,
+    preamble: &Preamble,
+) -> Result<Checked, Failure> {
+    let params = Reader { preamble };
+    Ok(match operation {
+        Operation::Describe if adapter.has_handshake => {
+            params.detail(Detail::Requested(params.text("protocolVersion")?))
+        }
+        Operation::ListTools
+        | Operation::ListResources
+        | Operation::ListResourceTemplates
+        | Operation::ListPrompts => match params.optional("cursor") {
+            Some(_) => params.detail(Detail::Cursor(params.text("cursor")?)),
+            None => Checked::default(),
+        },
+        Operation::CallTool => Checked {
+            target: Some(params.text("name")?),
+            arguments: params.object("arguments")?,
+            ..Checked::default()
+        },
+        Operation::GetPrompt => {
+            let arguments = params.object("arguments")?;
+            if let Some(arguments) = &arguments {
+                only_strings(arguments.as_bytes())?;
+            }
+            Checked { target: Some(params.text("name")?), arguments, ..Checked::default() }
+        }
+        Operation::ReadResource | Operation::Subscribe | Operation::Unsubscribe => {
+            Checked { target: Some(params.text("uri")?), ..Checked::default() }
+        }
+        Operation::Complete => params.detail(Detail::Completing(Box::new(params.completing()?))),
+        Operation::SetLogLevel => {
+            let level = params.optional("level").and_then(|span| log_level(preamble, span));
+            params.detail(Detail::Level(
+                level.ok_or_else(|| invalid("`level` must be one of the eight levels"))?,
+            ))
+        }
+        Operation::Listen => {
+            let filter = params.object("notifications")?;
+            filter.ok_or_else(|| invalid("`notifications` is missing"))?;
+            Checked::default()
+        }
+        Operation::Describe
+        | Operation::HandshakeComplete
+        | Operation::Ping
+        | Operation::Extension => Checked::default(),
+    })
+}
+
+/// R24-PRMT-03, T-62.
+fn only_strings(object: &[u8]) -> Result<(), Failure> {
+    let string = |member: &json::Member| json::kind(member.value.of(object)) == Kind::String;
+    if json::members(object).iter().all(string) {
+        return Ok(());
+    }
+    Err(invalid("the values of a prompt's arguments are strings"))
+}
+
+struct Reader<'a> {
+    preamble: &'a Preamble,
+}
+
+impl Reader<'_> {
+    fn detail(&self, detail: Detail) -> Checked {
+        Checked { detail, ..Checked::default() }
+    }
+
+    /// A member; null counts as absent, as some clients mean it.
+    fn optional(&self, name: &str) -> Option<Span> {
+        let span = self.preamble.param(name)?;
+        (json::kind(span.of(&self.preamble.message)) != Kind::Null).then_some(span)
+    }
+
+    fn text(&self, name: &str) -> Result<Text, Failure> {
+        self.preamble
+            .param(name)
+            .and_then(|span| decode_text(&self.preamble.message, span))
+            .ok_or_else(|| invalid(format!("`{name}` must be a string")))
+    }
+
+    fn object(&self, name: &str) -> Result<Option<Json>, Failure> {
+        let Some(span) = self.optional(name) else { return Ok(None) };
+        match json::kind(span.of(&self.preamble.message)) {
+            Kind::Object => Ok(Some(json_at(self.preamble, span))),
+            _ => Err(invalid(format!("`{name}` must be an object"))),
+        }
+    }
+
+    /// R26-CMPL-03, C107.
+    fn completing(&self) -> Result<Completing, Failure> {
+        let required = |name| {
+            let object = self.object(name)?;
+            object.ok_or_else(|| invalid(format!("`{name}` is missing")))
+        };
+        let (reference, argument) = (required("ref")?, required("argument")?);
+        let text = |object: &Json, name: &str| {
+            member_text(object, name).ok_or_else(|| invalid(format!("`{name}` must be a string")))
+        };
+        let reference = match text(&reference, "type")?.as_str() {
+            "ref/prompt" => Reference::Prompt(text(&reference, "name")?),
+            "ref/resource" => Reference::Resource(text(&reference, "uri")?),
+            _ => return Err(invalid("`ref.type` must be `ref/prompt` or `ref/resource`")),
+        };
+        let context = match self.object("context")? {
+            Some(context) => context_arguments(&context)
+                .ok_or_else(|| invalid("`context.arguments` must be an object of strings"))?,
+            None => Vec::new(),
+        };
+        let (argument, value) = (text(&argument, "name")?, text(&argument, "value")?);
+        Ok(Completing { reference, argument, value, context })
+    }
+}
+
+fn context_arguments(context: &Json) -> Option<Vec<(String, String)>> {
+    let context = context.as_bytes();
+    match json::members(context).get(context, "arguments") {
+        Some(arguments) => strings(arguments.of(context)),
+        None => Some(Vec::new()),
+    }
+}
+
+/// The members of an object of strings; `None` where it is something else.
+fn strings(object: &[u8]) -> Option<Vec<(String, String)>> {
+    if json::kind(object) != Kind::Object {
+        return None;
+    }
+    let pair = |member: &json::Member| {
+        let value = json::string(member.value.of(object))?;
+        Some((member.decoded_name(object).into_owned(), value.into_owned()))
+    };
+    json::members(object).iter().map(pair).collect()
+}
+
+fn member_text(object: &Json, name: &str) -> Option<String> {
+    let object = object.as_bytes();
+    let span = json::members(object).get(object, name)?;
+    json::string(span.of(object)).map(std::borrow::Cow::into_owned)
+}
+
+fn invalid(why: impl Into<std::borrow::Cow<'static, str>>) -> Failure {
+    Failure::new(FailureKind::InvalidParams, why)
+}

@@ -1,0 +1,263 @@
+//! The shallow parse of a message: enough to choose its revision.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+use crate::frame::envelope::{Envelope, Params, RequestId};
+use crate::frame::json::{self, Kind, Members, ScanError, ScanLimits, Span};
+use crate::model::{Failure, FailureKind, Text};
+
+/// What reading allows.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ReadLimits {
+    /// Of the JSON scanner.
+    pub scan: ScanLimits,
+    /// How many messages a batch may hold: 100 by default.
+    pub batch: usize,
+}
+
+impl Default for ReadLimits {
+    fn default() -> Self {
+        Self { scan: ScanLimits::default(), batch: 100 }
+    }
+}
+
+/// A message or part of one that was refused, with the id that the refusal can carry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refused {
+    /// The request's id, where there is one that could be read.
+    pub id: Option<RequestId>,
+    /// Why.
+    pub failure: Failure,
+}
+
+impl Refused {
+    pub(super) fn new(id: Option<RequestId>, failure: Failure) -> Self {
+        Self { id, failure }
+    }
+}
+
+/// What came: one message, or the elements of an array.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "the large one is nearly every message")]
+pub enum Incoming {
+    /// One message.
+    One(Preamble),
+    /// A batch, which only some revisions have. One invalid element does not spoil the others.
+    Batch(Vec<Result<Preamble, Refused>>),
+}
+
+/// Reads one JSON text: scans it once and tells what it is.
+///
+/// # Errors
+/// Where the text is not JSON, not a message, an empty batch, or one with too many elements.
+pub fn read(message: Bytes, limits: &ReadLimits) -> Result<Incoming, Refused> {
+    let scanned = scan(&message, limits)?;
+    if scanned.root != Kind::Array {
+        return Preamble::new(message, scanned, false).map(Incoming::One);
+    }
+    let spans: Vec<_> = json::elements(&message).take(limits.batch.saturating_add(1)).collect();
+    let malformed = |why| Err(Refused::new(None, Failure::new(FailureKind::Malformed, why)));
+    if spans.is_empty() {
+        return malformed("a batch needs at least one message");
+    }
+    if spans.len() > limits.batch {
+        return malformed("too many messages in one batch");
+    }
+    let element = |span: Span| {
+        let text = message.slice(span.start as usize..span.end as usize);
+        let scanned = scan(&text, limits)?;
+        Preamble::new(text, scanned, true)
+    };
+    Ok(Incoming::Batch(spans.into_iter().map(element).collect()))
+}
+
+fn scan(text: &Bytes, limits: &ReadLimits) -> Result<json::Message, Refused> {
+    json::scan(text, &limits.scan).map_err(|error| refusal(text, &error))
+}
+
+fn refusal(text: &[u8], error: &ScanError) -> Refused {
+    let kind = if error.is_parse_error() { FailureKind::Parse } else { FailureKind::Malformed };
+    let id = error.id.and_then(|id| RequestId::from_json(id.of(text)));
+    Refused::new(id, Failure::new(kind, error.to_string()))
+}
+
+/// One message, of which only the envelope and the metadata have been looked at.
+#[derive(Clone, Debug)]
+pub struct Preamble {
+    pub(super) message: Bytes,
+    members: Option<Members>,
+    pub(super) method: Option<Text>,
+    pub(super) params: Params,
+    pub(super) metadata: Metadata,
+    pub(super) in_batch: bool,
+    shape: Shape,
+}
+
+/// What a message is to JSON-RPC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// It wants an answer.
+    Request(RequestId),
+    /// It must not be answered.
+    Notification,
+    /// It answers a request of ours.
+    Result {
+        /// The request's id.
+        id: RequestId,
+        /// The result: a range of the message.
+        result: Span,
+    },
+    /// It answers a request of ours with an error, or reports one that belongs to none.
+    Error {
+        /// The request's id, if it has one.
+        id: Option<RequestId>,
+        /// The error object: a range of the message.
+        error: Span,
+    },
+}
+
+/// The version that a message states in its `_meta`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stated {
+    /// None.
+    Absent,
+    /// This one, whether or not it exists.
+    Version(Text),
+    /// Something that is no string.
+    Invalid,
+}
+
+/// The protocol's own members of a request's `_meta`: ranges of their values in the message.
+#[derive(Clone, Debug)]
+pub struct Metadata {
+    /// The version (R26-META-07).
+    pub version: Stated,
+    pub(super) capabilities: Option<Span>,
+    pub(super) client_info: Option<Span>,
+    pub(super) log_level: Option<Span>,
+    pub(super) progress_token: Option<Span>,
+}
+
+impl Preamble {
+    fn new(message: Bytes, scanned: json::Message, in_batch: bool) -> Result<Self, Refused> {
+        let none = (None, Params::Absent);
+        let text = |span: Span| decode_text(&message, span);
+        let (shape, (method, params)) = match Envelope::of(&message, &scanned) {
+            Envelope::Request { id, method, params } => {
+                (Shape::Request(id), (text(method), params))
+            }
+            Envelope::Notification { method, params } => {
+                (Shape::Notification, (text(method), params))
+            }
+            Envelope::Result { id, result } => (Shape::Result { id, result }, none),
+            Envelope::Error { id, .. } => {
+                let error = scanned.envelope.get(&message, "error").unwrap_or_default();
+                (Shape::Error { id, error }, none)
+            }
+            Envelope::Invalid { id, reason } => {
+                // What was meant as a response has an id of ours, which no error may carry.
+                let id = id.filter(|_| !reason.is_response());
+                let failure = Failure::new(FailureKind::Malformed, reason.to_string());
+                return Err(Refused::new(id, failure));
+            }
+        };
+        let metadata = Metadata::read(&message, scanned.meta.as_ref());
+        let members = scanned.params;
+        Ok(Self { message, members, method, params, metadata, in_batch, shape })
+    }
+
+    /// What the message is.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The method of a request or notification.
+    pub fn method(&self) -> Option<&str> {
+        self.method.as_deref()
+    }
+
+    /// The id of a request, which its answer carries.
+    pub fn id(&self) -> Option<&RequestId> {
+        match &self.shape {
+            Shape::Request(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Nobody waits for an answer.
+    pub fn is_notification(&self) -> bool {
+        self.shape == Shape::Notification
+    }
+
+    /// It answers a request of ours, so it must not be answered, not even with an error.
+    pub fn is_response(&self) -> bool {
+        matches!(self.shape, Shape::Result { .. } | Shape::Error { .. })
+    }
+
+    /// What its `_meta` says.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// The message's own bytes.
+    pub fn message(&self) -> &Bytes {
+        &self.message
+    }
+
+    /// A member of `params`.
+    pub(super) fn param(&self, name: &str) -> Option<Span> {
+        self.members.as_ref()?.get(&self.message, name)
+    }
+
+    /// A string member of `params`, if it is one.
+    pub(super) fn text_param(&self, name: &str) -> Option<Cow<'_, str>> {
+        json::string(self.param(name)?.of(&self.message))
+    }
+}
+
+impl Metadata {
+    const VERSION: &'static str = "io.modelcontextprotocol/protocolVersion";
+    const CAPABILITIES: &'static str = "io.modelcontextprotocol/clientCapabilities";
+    const CLIENT_INFO: &'static str = "io.modelcontextprotocol/clientInfo";
+    const LOG_LEVEL: &'static str = "io.modelcontextprotocol/logLevel";
+    const PROGRESS_TOKEN: &'static str = "progressToken";
+
+    fn read(message: &Bytes, meta: Option<&Members>) -> Self {
+        let get = |name| meta.and_then(|meta| meta.get(message, name));
+        let version = match get(Self::VERSION) {
+            None => Stated::Absent,
+            Some(span) => decode_text(message, span).map_or(Stated::Invalid, Stated::Version),
+        };
+        Self {
+            version,
+            capabilities: get(Self::CAPABILITIES),
+            client_info: get(Self::CLIENT_INFO),
+            log_level: get(Self::LOG_LEVEL),
+            progress_token: get(Self::PROGRESS_TOKEN),
+        }
+    }
+
+    /// Checks the members that every request needs where there is no handshake (R26-META-07,
+    /// R26-META-08).
+    pub(super) fn require(&self, message: &[u8]) -> Result<(), Failure> {
+        let missing = |what: &'static str| Err(Failure::new(FailureKind::MissingMetadata, what));
+        if !matches!(self.version, Stated::Version(_)) {
+            return missing("_meta needs io.modelcontextprotocol/protocolVersion, a string");
+        }
+        match self.capabilities.map(|span| json::kind(span.of(message))) {
+            Some(Kind::Object) => Ok(()),
+            _ => missing("_meta needs io.modelcontextprotocol/clientCapabilities, an object"),
+        }
+    }
+}
+
+/// The text of a string in `message`, sharing its bytes unless it has escapes.
+pub(super) fn decode_text(message: &Bytes, span: Span) -> Option<Text> {
+    match json::string(span.of(message))? {
+        Cow::Borrowed(text) => Text::from_utf8(message.slice_ref(text.as_bytes())),
+        Cow::Owned(text) => Some(Text::from(text)),
+    }
+}

@@ -1,0 +1,54 @@
+//! What declarations, content and results look like in a revision. What it lacks is dropped, or
+//! turned to text, here and nowhere else.
+
+mod content;
+mod declared;
+mod schema;
+
+pub(super) use content::{append_base64, write_content, write_contents, write_message};
+pub(super) use declared::{
+    output_schema, write_implementation, write_prompt, write_resource, write_template, write_tool,
+};
+
+use crate::frame::json;
+use crate::frame::writer::Object;
+use crate::model::Json;
+
+/// Appends a value as one line: what peers and applications wrote may have line breaks between its
+/// tokens, and lines frame messages (R24-STDIO-02).
+pub(super) fn write_json(out: &mut Vec<u8>, value: &Json) {
+    match memchr::memchr2(b'\n', b'\r', value.as_bytes()) {
+        None => out.extend_from_slice(value.as_bytes()),
+        Some(_) => json::compact(value.as_bytes(), out),
+    }
+}
+
+/// Adds a member of JSON text where there is one.
+pub(super) fn json_if(object: &mut Object<'_>, name: &str, value: Option<&Json>) {
+    if let Some(value) = value {
+        write_json(object.value(name), value);
+    }
+}
+
+/// Adds `_meta`: what the application gave, where that is an object, and the server's name and
+/// version unless it has them already (R26-META-12).
+pub(super) fn meta_if(object: &mut Object<'_>, own: Option<&Json>, server_info: Option<&[u8]>) {
+    const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    let own = own.filter(|own| own.kind() == json::Kind::Object);
+    if own.is_none() && server_info.is_none() {
+        return;
+    }
+    let mut meta = Object::begin(object.value("_meta"));
+    let mut server_info = server_info;
+    if let Some(own) = own {
+        let text = own.as_bytes();
+        for member in json::members(text).iter() {
+            if member.is_named(text, SERVER_INFO) {
+                server_info = None;
+            }
+            json::compact(member.value.of(text), meta.value(&member.decoded_name(text)));
+        }
+    }
+    meta.raw_if(SERVER_INFO, server_info);
+    meta.end();
+}

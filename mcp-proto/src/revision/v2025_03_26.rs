@@ -1,0 +1,19 @@
+//! 2025-03-26: Streamable HTTP, batches, tool hints, sound.
+
+use super::v2024_11_05::ADAPTER as PREDECESSOR;
+use super::{Adapter, Fields};
+
+/// What an HTTP request that names no version is taken for.
+pub(super) const ADAPTER: Adapter = Adapter {
+    version: "2025-03-26",
+    allows_batch: true,
+    assumed: true,
+    fields: Fields {
+        audio: true,
+        tool_hints: true,
+        progress_message: true,
+        completions_capability: true,
+        ..PREDECESSOR.fields
+    },
+    ..PREDECESSOR
+};

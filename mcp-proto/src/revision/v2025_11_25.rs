@@ -1,0 +1,13 @@
+//! 2025-11-25: icons, streams that begin with an id, errors without one.
+
+use super::v2025_06_18::ADAPTER as PREDECESSOR;
+use super::{Adapter, Fields, Resumption};
+
+/// The last revision with a handshake.
+pub(super) const ADAPTER: Adapter = Adapter {
+    version: "2025-11-25",
+    error_without_id: true,
+    resumption: Resumption::Primed,
+    fields: Fields { icons: true, ..PREDECESSOR.fields },
+    ..PREDECESSOR
+};
