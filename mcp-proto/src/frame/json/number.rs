@@ -19,14 +19,12 @@ pub fn integer(value: &[u8]) -> Option<i64> {
     let significant = digits().take(count - zeros).skip(first);
     let power =
         parts.exponent.saturating_sub(parts.fraction.len() as i64).saturating_add(zeros as i64);
-    let power = u32::try_from(power).ok().filter(|power| *power <= 16)?;
-    let magnitude = significant.chain(std::iter::repeat_n(&b'0', power as usize)).try_fold(
-        0i64,
-        |value, digit| {
+    let power = usize::try_from(power).ok()?;
+    let magnitude =
+        significant.chain(std::iter::repeat_n(&b'0', power)).try_fold(0i64, |value, digit| {
             let value = value.checked_mul(10)?.checked_add(i64::from(digit - b'0'))?;
             (value <= MAX_SAFE).then_some(value)
-        },
-    )?;
+        })?;
     Some(if parts.negative { -magnitude } else { magnitude })
 }
 

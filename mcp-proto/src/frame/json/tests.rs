@@ -104,6 +104,37 @@ fn refusals_say_what_and_where() {
     }
 }
 
+#[test]
+fn control_characters_are_refused_wherever_they_stand() {
+    for control in 0..=0x1f {
+        for before in 0..20 {
+            let src = [b"[\"", &b"a".repeat(before)[..], &[control], b"12345678\"]"].concat();
+            let error = refused(src);
+            assert_eq!((error.kind, error.at), (ScanErrorKind::Syntax, before + 2), "{control:x}");
+        }
+    }
+}
+
+/// C17.
+#[test]
+fn half_a_surrogate_pair_is_refused() {
+    for (first, second, accepted) in [
+        ("d800", "dc00", true),
+        ("dbff", "dfff", true),
+        ("d800", "dbff", false),
+        ("d800", "e000", false),
+        ("d800", "0041", false),
+        ("dc00", "dc00", false),
+        ("dfff", "d800", false),
+    ] {
+        let src = format!("[\"\\u{first}\\u{second}\"]");
+        match accepted {
+            true => drop(scan_ok(&src)),
+            false => assert_eq!(refused(&src).kind, ScanErrorKind::LoneSurrogate, "{src}"),
+        }
+    }
+}
+
 /// C79, R2503-RPC-22.
 #[test]
 fn invalid_utf8_is_refused_wherever_it_stands() {
@@ -165,6 +196,9 @@ fn duplicates_are_found_among_many_members() {
             members.pop();
         }
     }
+    let twice = [names(20), names(20)].concat().join(",");
+    let first_repeat = twice.rfind("n0").unwrap() + 1;
+    assert_eq!(refused(format!("{{{twice}}}")).at, first_repeat);
 }
 
 /// Replies carry the id where it can be read.

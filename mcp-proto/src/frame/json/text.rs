@@ -58,13 +58,10 @@ fn unicode_escape(bytes: &[u8]) -> Result<(usize, char), ScanErrorKind> {
         return Ok((6, character));
     }
     let low = bytes.get(6..).and_then(hex4).filter(|low| (0xDC00..0xE000).contains(low));
-    match low {
-        Some(low) if first < 0xDC00 => {
-            let character = char::from_u32(0x10000 + ((first - 0xD800) << 10) + (low - 0xDC00));
-            Ok((12, character.ok_or(ScanErrorKind::LoneSurrogate)?))
-        }
-        _ => Err(ScanErrorKind::LoneSurrogate),
-    }
+    // Two low halves come out beyond the last character, so they are none.
+    low.and_then(|low| char::from_u32(0x10000 + ((first - 0xD800) << 10) + (low - 0xDC00)))
+        .map(|character| (12, character))
+        .ok_or(ScanErrorKind::LoneSurrogate)
 }
 
 /// The four digits of a `\uXXXX` that `bytes` begin with.

@@ -92,7 +92,7 @@ impl<'a> Walker<'a> {
                 let start = self.pos;
                 value(self, &member)?;
                 member.value = self.span(start);
-                members.0.push(member);
+                members.push(member);
                 self.space();
                 if self.eat(b'}') {
                     break;

@@ -37,6 +37,7 @@ fn skips_blank_lines_and_a_bom_at_the_very_start() {
     assert_eq!(texts(9, b"\xef\xbb\xbf{}\n"), ["{}"]);
     assert_eq!(texts(9, b"\xef\xbb\xbf\n{}"), ["{}"]);
     assert_eq!(texts(9, b"{}\n\xef\xbb\xbf{}"), ["{}", "\u{feff}{}"]);
+    assert_eq!(texts(5, b"{....}\n\xef\xbb\xbf{}"), ["more than 5", "\u{feff}{}"]);
 }
 
 #[test]

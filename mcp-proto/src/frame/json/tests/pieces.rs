@@ -1,5 +1,7 @@
 //! The pieces that work on validated values.
 
+use std::borrow::Cow;
+
 use super::*;
 
 fn texts(src: &str, spans: impl IntoIterator<Item = Span>) -> Vec<&str> {
