@@ -21,7 +21,7 @@ pub enum Established<'a> {
     None,
     /// There is a session, but its record has not been read yet.
     Pending,
-    /// The revision of the session, or of the process on stdio.
+    /// The revision of the session, or of the process on stdio. The set must have it too.
     Adapter(&'a Adapter),
 }
 
@@ -95,7 +95,7 @@ impl AdapterSet {
     /// Where a request is of a revision without handshake and several things are wrong, the first
     /// of missing headers, missing metadata, differing headers, unsupported version is told
     /// (R26-HDR-04). Messages that must not be answered need not repeat anything in headers.
-    pub fn select<'a>(&'a self, preamble: &Preamble, context: &Context<'a>) -> Selection<'a> {
+    pub fn select<'a>(&'a self, preamble: &Preamble, context: &Context<'_>) -> Selection<'a> {
         if let Some(pin) = context.pin {
             return match self.by_version(pin) {
                 Some(adapter) if !adapter.has_handshake => self.modern(adapter, preamble, context),
@@ -135,7 +135,7 @@ impl AdapterSet {
 
     /// Which revision a batch is of: steps 2 and 6 to 8 of [`select`](Self::select), since no
     /// single message may decide for the others. It is refused where that revision has no batches.
-    pub fn select_batch<'a>(&'a self, context: &Context<'a>) -> Selection<'a> {
+    pub fn select_batch<'a>(&'a self, context: &Context<'_>) -> Selection<'a> {
         let pinned = context.pin.map(|pin| self.by_version(pin).ok_or(pin));
         let selection = match (pinned, self.evidence(context)) {
             (Some(Err(pin)), _) => Selection::refused(self.fallback(), self.unsupported(pin)),
@@ -157,7 +157,7 @@ impl AdapterSet {
     }
 
     /// Step 2, once a handshake is over.
-    fn pinned<'a>(&'a self, adapter: &'a Adapter, context: &Context<'a>) -> Selection<'a> {
+    fn pinned<'a>(&'a self, adapter: &'a Adapter, context: &Context<'_>) -> Selection<'a> {
         match self.evidence(context) {
             Evidence::For(other) if other != adapter => {
                 Selection::refused(adapter, other_version("the URL"))
@@ -219,27 +219,28 @@ impl AdapterSet {
     }
 
     /// Steps 6 and 7.
-    fn evidence<'a>(&'a self, context: &Context<'a>) -> Evidence<'a> {
+    fn evidence<'a>(&'a self, context: &Context<'_>) -> Evidence<'a> {
         let header = match context.transport {
             Transport::Http => context.mirrors.stated_version(),
             Transport::Stdio | Transport::HttpSse => Ok(None),
         };
         let refused = |adapter, failure| Evidence::Settled(Selection::refused(adapter, failure));
+        let in_set = |version| match self.by_version(version) {
+            Some(adapter) => Evidence::For(adapter),
+            None => refused(self.fallback(), self.unsupported(version)),
+        };
         match (context.established, header) {
             (Established::Pending, _) => Evidence::Settled(Selection::AwaitSession),
-            (Established::Adapter(adapter), Ok(version)) => match version {
-                Some(version) if version != adapter.version => {
+            (Established::None, Ok(None)) => Evidence::None,
+            (Established::None, Ok(Some(version))) => in_set(version),
+            (Established::None, Err(failure)) => refused(self.fallback(), failure),
+            (Established::Adapter(settled), header) => match (in_set(settled.version), header) {
+                (Evidence::For(adapter), Ok(Some(version))) if version != adapter.version => {
                     refused(adapter, other_version("the session"))
                 }
-                _ => Evidence::For(adapter),
+                (Evidence::For(adapter), Err(failure)) => refused(adapter, failure),
+                (evidence, _) => evidence,
             },
-            (Established::Adapter(adapter), Err(failure)) => refused(adapter, failure),
-            (Established::None, Ok(None)) => Evidence::None,
-            (Established::None, Ok(Some(version))) => match self.by_version(version) {
-                Some(adapter) => Evidence::For(adapter),
-                None => refused(self.fallback(), self.unsupported(version)),
-            },
-            (Established::None, Err(failure)) => refused(self.fallback(), failure),
         }
     }
 
