@@ -98,6 +98,8 @@ struct Exchange {
     is_head: bool,
     expects_continue: bool,
     keep_alive: bool,
+    /// The client said that this is its last request: nothing follows it.
+    asked_to_close: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,7 +250,7 @@ impl Server {
         self.send = Send::Answered;
         match &self.receive {
             Receive::Complete if self.exchange.keep_alive => self.next_exchange(now),
-            Receive::Complete if self.input.is_empty() => self.end(Life::Flushing),
+            Receive::Complete if self.exchange.asked_to_close => self.end(Life::Flushing),
             Receive::Sized(length) if self.exchange.keep_alive => {
                 self.receive = Receive::Skip(*length);
                 self.advance(now);
@@ -448,7 +450,13 @@ impl Server {
 impl Exchange {
     /// Before a head was read, and where it was refused.
     fn refused(is_head: bool) -> Self {
-        Self { version: Version::Http11, is_head, expects_continue: false, keep_alive: false }
+        Self {
+            version: Version::Http11,
+            is_head,
+            expects_continue: false,
+            keep_alive: false,
+            asked_to_close: false,
+        }
     }
 }
 

@@ -111,6 +111,7 @@ impl Server {
             is_head: request.head.method() == Method::Head,
             expects_continue: request.head.expects_continue(),
             keep_alive: request.keep_alive && !self.is_last,
+            asked_to_close: !request.keep_alive,
         };
         self.receive = match request.framing {
             Framing::Sized(length) => Receive::Sized(length),
