@@ -11,6 +11,10 @@ use super::super::{Refusal, request};
 use super::{Event, Exchange, Life, Receive, Send, Server, Timer};
 use crate::time::Instant;
 
+/// The input buffer grows by so much at least: a whole small request shares one allocation,
+/// also when its body comes later than its head.
+const SPARE: usize = 4 * 1024;
+
 impl Server {
     /// Consumes a part of `data`: as much as the state of the request has room for.
     pub(super) fn take(&mut self, now: Instant, data: &[u8]) -> usize {
@@ -28,6 +32,9 @@ impl Server {
             (Life::Flushing | Life::Lingering | Life::Closed, _) => return data.len(),
         };
         let taken = data.get(..room).unwrap_or(data);
+        if self.input.capacity() - buffered < taken.len() {
+            self.input.reserve(taken.len().max(SPARE));
+        }
         self.input.extend_from_slice(taken);
         self.advance(now);
         taken.len()
@@ -45,6 +52,9 @@ impl Server {
                 if length > 0 {
                     let body = self.input.split_to(length).freeze();
                     self.events.push_back(Event::Body(body));
+                    if length > KEEP {
+                        self.input = BytesMut::from(&self.input[..]);
+                    }
                 }
                 self.complete();
             }
