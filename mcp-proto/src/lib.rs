@@ -4,5 +4,6 @@ pub mod effect;
 pub mod frame;
 pub mod model;
 pub mod revision;
+pub mod server;
 pub mod store;
 pub mod time;

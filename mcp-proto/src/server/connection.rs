@@ -64,8 +64,7 @@ impl Connection {
         let State::Idle(recycled) = &mut self.state else { return };
         let recycled = core::mem::take(recycled);
         let published = self.published.clone();
-        let exchange =
-            HttpExchange::recycled(&self.endpoint, published, self.now, head, recycled);
+        let exchange = HttpExchange::recycled(&self.endpoint, published, self.now, head, recycled);
         if exchange.wants_body() {
             self.http.send_continue();
         }

@@ -62,12 +62,7 @@ pub(crate) struct Recycled {
 
 impl Default for Recycled {
     fn default() -> Self {
-        Self {
-            outputs: VecDeque::new(),
-            body: Vec::new(),
-            pending: Pending::new(0),
-            next_call: 0,
-        }
+        Self { outputs: VecDeque::new(), body: Vec::new(), pending: Pending::new(0), next_call: 0 }
     }
 }
 
@@ -363,7 +358,8 @@ impl<H: HttpRequest> HttpExchange<H> {
             return self.refuse(refusal, None);
         }
         self.add_cors();
-        let malformed = self.head.get("mcp-session-id").is_some_and(|id| !session::is_well_formed(id));
+        let malformed =
+            self.head.get("mcp-session-id").is_some_and(|id| !session::is_well_formed(id));
         match self.head.method() {
             "POST" if !self.head.get("content-type").is_some_and(accept::is_json) => {
                 self.refuse(HttpRefusal::MediaType, None);
@@ -512,7 +508,12 @@ impl<H: HttpRequest> HttpExchange<H> {
             match item.map(|message| adapter.decode(&message, client)) {
                 Ok(Decoded::Call(call)) if call.is_notification() => {}
                 Ok(Decoded::Call(call)) => {
-                    calls.extend(batch.add(self.endpoint.adapters(), &self.published, adapter, call));
+                    calls.extend(batch.add(
+                        self.endpoint.adapters(),
+                        &self.published,
+                        adapter,
+                        call,
+                    ));
                 }
                 Ok(Decoded::Refused(refused)) | Err(refused) => batch.refuse(adapter, refused),
                 Ok(_) => {}
@@ -633,7 +634,9 @@ impl<H: HttpRequest> HttpExchange<H> {
             (Stage::Handshake(handshake), waiting, Ok(reply)) => {
                 self.shake(handshake, waiting, reply);
             }
-            (Stage::SetLogLevel(set), waiting, Ok(reply)) => self.set_log_level(set, waiting, reply),
+            (Stage::SetLogLevel(set), waiting, Ok(reply)) => {
+                self.set_log_level(set, waiting, reply)
+            }
             (Stage::Running(running), ..) => self.stage = Stage::Running(running),
             (stage, ..) => self.fail_store(&stage),
         }

@@ -33,6 +33,9 @@ pub(crate) fn plan(
     adapter: &Adapter,
     call: &Call,
 ) -> Plan {
+    if !published.offers(adapter, call.operation) {
+        return Plan::Answer(unknown_method());
+    }
     let target = call.target.as_deref().unwrap_or_default();
     let catalog = published.catalog();
     match call.operation {
@@ -57,7 +60,7 @@ pub(crate) fn plan(
         Operation::GetPrompt => get_prompt(published, call, target),
         Operation::Complete => complete(published, call),
         Operation::SetLogLevel => match call.detail {
-            Detail::Level(level) if catalog.features.logging => Plan::SetLogLevel(level),
+            Detail::Level(level) => Plan::SetLogLevel(level),
             _ => Plan::Answer(unknown_method()),
         },
         Operation::Listen
@@ -101,10 +104,12 @@ fn get_prompt(published: &Published, call: &Call, name: &str) -> Plan {
         let message = format!("Unknown prompt: {}", shown(name));
         return run_if(false, || Failure::new(FailureKind::UnknownTarget, message));
     };
-    let given = call.arguments.as_ref().map(|arguments| {
-        (arguments.as_bytes(), crate::frame::json::members(arguments.as_bytes()))
-    });
-    let is_given = |name: &str| given.as_ref().is_some_and(|(text, it)| it.get(text, name).is_some());
+    let given = call
+        .arguments
+        .as_ref()
+        .map(|arguments| (arguments.as_bytes(), crate::frame::json::members(arguments.as_bytes())));
+    let is_given =
+        |name: &str| given.as_ref().is_some_and(|(text, it)| it.get(text, name).is_some());
     let missing = prompt.arguments.iter().find(|it| it.required && !is_given(&it.name));
     run_if(missing.is_none(), || {
         let name = missing.map_or("", |argument| &argument.name);
@@ -117,9 +122,6 @@ fn complete(published: &Published, call: &Call) -> Plan {
     let Detail::Completing(completing) = &call.detail else {
         return Plan::Answer(unknown_method());
     };
-    if !catalog.features.completions {
-        return Plan::Answer(unknown_method());
-    }
     let known = match &completing.reference {
         Reference::Prompt(name) => catalog.prompt(name).is_some(),
         Reference::Resource(uri) => {

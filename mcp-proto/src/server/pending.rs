@@ -48,9 +48,4 @@ impl<W> Pending<W> {
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.waiting.iter().fold(None, |soonest, (_, until, _)| earlier(soonest, Some(*until)))
     }
-
-    /// Where the ids of the machine's successor begin.
-    pub(crate) fn next_id(&self) -> u64 {
-        self.next
-    }
 }

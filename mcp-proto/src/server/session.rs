@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crate::frame::json;
 use crate::frame::writer::Object;
 use crate::model::{ClientProfile, Json, LogLevel, Text};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// A session of a handshake revision: what `initialize` agreed on, and what was set since.
 ///
