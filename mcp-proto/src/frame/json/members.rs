@@ -19,6 +19,7 @@ pub struct Member {
 
 impl Member {
     /// Whether the name, unescaped, is exactly `name`.
+    #[inline]
     pub fn is_named(&self, src: &[u8], name: &str) -> bool {
         let written = self.name.of(src);
         match self.escaped {
@@ -59,6 +60,7 @@ impl Members {
         self.0.is_empty()
     }
 
+    #[inline]
     pub(super) fn push(&mut self, member: Member) {
         self.0.push(member);
     }

@@ -79,6 +79,7 @@ pub(super) struct Run {
 }
 
 /// Eight bytes at a time: most of a message's bytes pass through here.
+#[inline]
 pub(super) fn plain_run(bytes: &[u8]) -> Run {
     let (words, tail) = bytes.as_chunks::<8>();
     let (mut len, mut high) = (0, 0);
