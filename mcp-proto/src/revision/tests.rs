@@ -1,1 +1,10 @@
+mod decoding;
+mod describing;
+mod encoding;
 mod flags;
+mod listing;
+mod reading;
+mod schemas;
+mod selecting;
+mod sets;
+mod support;
