@@ -17,8 +17,8 @@ use crate::effect::{Effect, EffectError, EffectId, Reply as EffectReply};
 use crate::frame::envelope::RequestId;
 use crate::model::{Call, Failure, FailureKind, LogMessage, Operation, Outcome, Progress};
 use crate::revision::{
-    self, Adapter, AdapterSet, Context, Decoded, Established, Incoming, Mirrors, Preamble,
-    Published, Selection, Transport, check_parameters,
+    self, Adapter, Context, Decoded, Established, Incoming, Mirrors, Preamble, Published,
+    Selection, Transport, check_parameters,
 };
 use crate::store::SessionOp;
 use crate::time::{Instant, earlier};
@@ -82,6 +82,7 @@ pub(crate) enum Waiting {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "every exchange with a call gets to the large one")]
 enum Stage {
     /// The body is arriving.
     Body(BytesMut),
@@ -101,6 +102,7 @@ enum Stage {
 
 /// What waits for the session's record.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "it is boxed, and the large one is the rule")]
 enum Held {
     Message(Incoming),
     Delete,
@@ -471,11 +473,13 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     fn dispatch(&mut self, adapter: &Adapter, call: Call) {
-        let adapters = self.endpoint.adapters();
-        match intake::plan(adapters, pin(&self.head), &self.published, adapter, &call) {
+        match intake::plan(&self.published, adapter, &call) {
             Plan::Answer(answer) => self.answer(adapter, &call, answer),
             Plan::Run => self.run_one(adapter, call),
-            Plan::Handshake(adapter) => {
+            Plan::Handshake => {
+                let adapters = self.endpoint.adapters();
+                let adapter =
+                    intake::negotiated(adapters, pin(&self.head), &call).unwrap_or(*adapter);
                 let client = call.client().clone();
                 let session = Session { version: adapter.version.into(), client, values: None };
                 let handshake = Handshake { adapter, call, session, tries: 0 };
@@ -508,12 +512,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             match item.map(|message| adapter.decode(&message, client)) {
                 Ok(Decoded::Call(call)) if call.is_notification() => {}
                 Ok(Decoded::Call(call)) => {
-                    calls.extend(batch.add(
-                        self.endpoint.adapters(),
-                        &self.published,
-                        adapter,
-                        call,
-                    ));
+                    calls.extend(batch.add(&self.published, adapter, call));
                 }
                 Ok(Decoded::Refused(refused)) | Err(refused) => batch.refuse(adapter, refused),
                 Ok(_) => {}
@@ -747,21 +746,15 @@ impl Held {
 impl Batch {
     /// Takes in one request: its answer if it is known already, else its place among the
     /// replies, and the call to run.
-    fn add(
-        &mut self,
-        adapters: &AdapterSet,
-        published: &Published,
-        adapter: &Adapter,
-        call: Call,
-    ) -> Option<Call> {
+    fn add(&mut self, published: &Published, adapter: &Adapter, call: Call) -> Option<Call> {
         let id = call.id.clone()?;
         let malformed = |why| Answer::Failure(Failure::new(FailureKind::Malformed, why));
         let in_use = self.replies.iter().any(|(other, _)| other.as_ref() == Some(&id));
-        let answer = match intake::plan(adapters, None, published, adapter, &call) {
+        let answer = match intake::plan(published, adapter, &call) {
             _ if in_use => malformed("this id is in use in the batch"),
             Plan::Answer(answer) => answer,
             Plan::SetLogLevel(_) => Answer::Empty,
-            Plan::Handshake(_) => malformed("initialize stands alone, never in a batch"),
+            Plan::Handshake => malformed("initialize stands alone, never in a batch"),
             Plan::Run => {
                 self.replies.push((Some(id), Vec::new()));
                 return Some(call);

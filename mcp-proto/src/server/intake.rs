@@ -10,8 +10,8 @@ pub(crate) enum Plan {
     Answer(Answer),
     /// The application answers it.
     Run,
-    /// The client's handshake: what it says is to be kept, then it is answered in this revision.
-    Handshake(Adapter),
+    /// The client's handshake: what it says is to be kept, then it is answered.
+    Handshake,
     /// The client's log level is to be kept, then it is answered.
     SetLogLevel(LogLevel),
 }
@@ -26,25 +26,15 @@ pub(crate) enum Answer {
 }
 
 /// Decides what `call` needs. Dispatch is this one match.
-pub(crate) fn plan(
-    adapters: &AdapterSet,
-    pin: Option<&str>,
-    published: &Published,
-    adapter: &Adapter,
-    call: &Call,
-) -> Plan {
+pub(crate) fn plan(published: &Published, adapter: &Adapter, call: &Call) -> Plan {
     if !published.offers(adapter, call.operation) {
         return Plan::Answer(unknown_method());
     }
     let target = call.target.as_deref().unwrap_or_default();
     let catalog = published.catalog();
     match call.operation {
-        Operation::Describe => match &call.detail {
-            Detail::Requested(version) => {
-                Plan::Handshake(*adapters.negotiate(pin, version).unwrap_or(adapter))
-            }
-            _ => Plan::Answer(Answer::Description),
-        },
+        Operation::Describe if adapter.has_handshake => Plan::Handshake,
+        Operation::Describe => Plan::Answer(Answer::Description),
         Operation::Ping | Operation::HandshakeComplete => Plan::Answer(Answer::Empty),
         Operation::ListTools
         | Operation::ListResources
@@ -67,6 +57,14 @@ pub(crate) fn plan(
         | Operation::Subscribe
         | Operation::Unsubscribe
         | Operation::Extension => Plan::Answer(unknown_method()),
+    }
+}
+
+/// The revision that a handshake settles on (R24-LIFE-07).
+pub(crate) fn negotiated(adapters: &AdapterSet, pin: Option<&str>, call: &Call) -> Option<Adapter> {
+    match &call.detail {
+        Detail::Requested(version) => adapters.negotiate(pin, version).copied(),
+        _ => None,
     }
 }
 

@@ -37,10 +37,7 @@ pub struct Limits {
 impl Limits {
     /// The part that reading a message needs.
     pub(crate) fn read(&self) -> ReadLimits {
-        let mut read = ReadLimits::default();
-        read.scan = ScanLimits::depth(self.depth);
-        read.batch = self.batch;
-        read
+        ReadLimits { scan: ScanLimits::depth(self.depth), batch: self.batch }
     }
 }
 

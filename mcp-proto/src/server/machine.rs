@@ -22,6 +22,7 @@ impl fmt::Display for CallId {
 /// What a machine has to say.
 #[derive(Debug)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "a box would cost an allocation for every call")]
 pub enum Output {
     /// Something for the application.
     Event(Event),
@@ -34,6 +35,7 @@ pub enum Output {
 /// Something for the application.
 #[derive(Debug)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "a box would cost an allocation for every call")]
 pub enum Event {
     /// A call to run. It is answered with [`Machine::respond`], once.
     Call(CallId, Call),

@@ -174,15 +174,17 @@ impl Stdio {
         let malformed = |why| Answer::Failure(Failure::new(FailureKind::Malformed, why));
         let plan = match self.is_in_flight(id) {
             true => Plan::Answer(malformed("this id is in use by a call that is running")),
-            false => intake::plan(self.endpoint.adapters(), None, &self.published, adapter, &call),
+            false => intake::plan(&self.published, adapter, &call),
         };
         match plan {
             Plan::Answer(answer) => self.answer(adapter, &call, answer, batch),
-            Plan::Handshake(_) if batch.is_some() => {
+            Plan::Handshake if batch.is_some() => {
                 let answer = malformed("initialize stands alone, never in a batch");
                 self.answer(adapter, &call, answer, batch);
             }
-            Plan::Handshake(adapter) => {
+            Plan::Handshake => {
+                let adapters = self.endpoint.adapters();
+                let adapter = intake::negotiated(adapters, None, &call).unwrap_or(*adapter);
                 let client = call.client().clone();
                 self.established = Some(Handshake { adapter, client });
                 self.answer(&adapter, &call, Answer::Description, batch);
