@@ -15,7 +15,7 @@ mod read;
 
 /// What happened to the request that was sent last: `Head`, any number of `Body`, then `End`;
 /// `Failed` may come instead of any of them and ends the exchange and the connection.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Event {
     /// The final response began; interim ones are not shown.
@@ -82,7 +82,6 @@ pub struct RequestLine<'a> {
 ///
 /// Bodies are handed on as they come and not limited here: an event stream has no end. How long
 /// a response may take is the caller's affair, too; the one timer is that of an idle connection.
-#[derive(Debug)]
 pub struct Client {
     limits: Limits,
     receive: Receive,
@@ -378,6 +377,29 @@ impl Client {
         if self.output.is_empty() {
             self.output = Vec::new();
         }
+    }
+}
+
+/// Bodies are shown by their length: they may hold secrets.
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Head(head) => head.fmt(f),
+            Self::Body(body) => write!(f, "Body({} bytes)", body.len()),
+            Self::End => f.write_str("End"),
+            Self::Failed(failure) => f.debug_tuple("Failed").field(failure).finish(),
+        }
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("life", &self.life)
+            .field("receive", &self.receive)
+            .field("send", &self.send)
+            .field("timer", &self.timer)
+            .finish_non_exhaustive()
     }
 }
 

@@ -49,9 +49,9 @@ pub enum Closing {
 }
 
 impl Closing {
-    /// Whether the socket can go: nothing more will be read or written.
+    /// Whether the socket can go once what was transmitted is written: nobody reads any more.
     pub fn is_done(self) -> bool {
-        self == Self::Closed
+        matches!(self, Self::AfterFlush | Self::Closed)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The server's side of one connection: requests in, responses out.
 
 use bytes::{Bytes, BytesMut};
+use core::fmt;
 use core::time::Duration;
 use std::collections::VecDeque;
 
@@ -16,7 +17,7 @@ mod read;
 
 /// What happened on the connection. One exchange at a time: `Head`, then `Body` if there is
 /// one, then `End`; `Refused` or `Aborted` may come instead of any of them and end it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Event {
     /// A request began.
@@ -47,7 +48,26 @@ pub enum Event {
 /// While a response is under way, reading goes on so that a leaving client is noticed; what it
 /// sends ahead waits, bounded by [`Limits::head`]. Neither how the input is split nor when
 /// events and bytes are fetched changes a byte of the output.
-#[derive(Debug)]
+///
+/// ```
+/// use mcp_proto::frame::http1::{Limits, server::{Event, Server}};
+/// use mcp_proto::time::Instant;
+///
+/// let now = Instant::ZERO;
+/// let mut server = Server::new(now, Limits::default());
+/// server.handle_input(now, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+/// while let Some(event) = server.poll_event() {
+///     match event {
+///         Event::End => server.reply(now, 200, [("Content-Type", "text/plain")], b"well")?,
+///         Event::Refused(refusal) => server.refuse(now, &refusal)?,
+///         _ => {}
+///     }
+/// }
+/// let mut out = Vec::new();
+/// server.transmit(&mut out);
+/// assert!(out.starts_with(b"HTTP/1.1 200 OK\r\n"));
+/// # Ok::<(), mcp_proto::frame::http1::SendError>(())
+/// ```
 pub struct Server {
     limits: Limits,
     receive: Receive,
@@ -401,7 +421,6 @@ impl Server {
         match self.life {
             Life::Open => {
                 if matches!(self.send, Send::Awaiting | Send::Body(_)) {
-                    self.events.clear();
                     self.events.push_back(Event::Aborted(reason));
                 }
                 self.end(life);
@@ -457,6 +476,30 @@ impl Exchange {
             keep_alive: false,
             asked_to_close: false,
         }
+    }
+}
+
+/// Bodies are shown by their length: they may hold secrets.
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Head(head) => head.fmt(f),
+            Self::Body(body) => write!(f, "Body({} bytes)", body.len()),
+            Self::End => f.write_str("End"),
+            Self::Refused(refusal) => f.debug_tuple("Refused").field(refusal).finish(),
+            Self::Aborted(reason) => f.debug_tuple("Aborted").field(reason).finish(),
+        }
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("life", &self.life)
+            .field("receive", &self.receive)
+            .field("send", &self.send)
+            .field("timer", &self.timer)
+            .finish_non_exhaustive()
     }
 }
 
