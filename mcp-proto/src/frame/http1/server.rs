@@ -188,7 +188,6 @@ impl Server {
     /// Acts on the deadline if it has passed; does nothing otherwise.
     pub fn handle_timeout(&mut self, now: Instant) {
         let Some((_, timer)) = self.timer.filter(|(at, _)| *at <= now) else { return };
-        self.timer = None;
         match timer {
             Timer::Idle(Idle::Release { close }) if close.is_none_or(|close| now < close) => {
                 self.release();
