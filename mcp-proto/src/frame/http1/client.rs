@@ -82,6 +82,23 @@ pub struct RequestLine<'a> {
 ///
 /// Bodies are handed on as they come and not limited here: an event stream has no end. How long
 /// a response may take is the caller's affair, too; the one timer is that of an idle connection.
+///
+/// ```
+/// use mcp_proto::frame::http1::{Limits, client::{Client, Event, RequestLine}};
+/// use mcp_proto::time::Instant;
+///
+/// let now = Instant::ZERO;
+/// let mut client = Client::new(now, Limits::default());
+/// let line = RequestLine { method: "POST", target: "/mcp", host: "localhost:8080" };
+/// client.send(line, [("Content-Type", "application/json")], b"{}")?;
+/// let mut out = Vec::new();
+/// client.transmit(&mut out);
+/// client.handle_input(now, b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+/// assert!(matches!(client.poll_event(), Some(Event::Head(head)) if head.status() == 202));
+/// assert!(matches!(client.poll_event(), Some(Event::End)));
+/// assert!(client.can_request());
+/// # Ok::<(), mcp_proto::frame::http1::SendError>(())
+/// ```
 pub struct Client {
     limits: Limits,
     receive: Receive,

@@ -19,6 +19,12 @@ pub trait Headers {
     }
 }
 
+impl<H: Headers + ?Sized> Headers for &H {
+    fn get_all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        H::get_all(self, name)
+    }
+}
+
 impl<N: AsRef<str>, V: AsRef<[u8]>> Headers for [(N, V)] {
     fn get_all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.iter()

@@ -27,7 +27,8 @@ pub enum Event {
     /// It is complete.
     End,
     /// It cannot be accepted. To be answered like any request, for instance by
-    /// [`Server::refuse`]; the connection closes afterwards.
+    /// [`Server::refuse`]; a response that has begun already is to be finished or aborted. The
+    /// connection closes afterwards.
     Refused(Refusal),
     /// The client left before the response was complete; nothing can be answered any more.
     Aborted(AbortReason),
@@ -256,8 +257,8 @@ impl Server {
     /// Ends the response. If the connection stays, the next request may appear at once.
     ///
     /// # Errors
-    /// [`SendError::Length`] where the body is shorter than announced; only
-    /// [`abort`](Self::abort) is left then.
+    /// [`SendError::Length`] where the body is shorter than announced: the rest is still to be
+    /// written, or the response to be given up by [`abort`](Self::abort).
     pub fn finish(&mut self, now: Instant) -> Result<(), SendError> {
         match &self.send {
             _ if self.life != Life::Open => return Err(SendError::Gone),

@@ -186,6 +186,9 @@ impl Server {
     }
 
     pub(super) fn next_exchange(&mut self, now: Instant) {
+        if self.is_last {
+            return self.linger(now);
+        }
         self.receive = Receive::Head(HeadScan::default());
         self.send = Send::Idle;
         self.exchange = Exchange::refused(false);
@@ -212,7 +215,7 @@ impl Server {
                 self.send = Send::Awaiting;
                 self.events.push_back(Event::Refused(refusal));
             }
-            Send::Body(_) => {}
+            Send::Body(_) => self.events.push_back(Event::Refused(refusal)),
             Send::Answered => self.linger(now),
         }
     }

@@ -353,6 +353,19 @@ fn a_response_cannot_be_split_or_framed_by_its_fields() {
     assert!(matches!(server.closing(), Closing::Linger(_)));
 }
 
+#[test]
+fn a_request_that_breaks_behind_the_start_of_its_response_is_reported() {
+    let mut server = fed("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+    server.respond(200, NONE, BodyLength::Sized(2)).expect("a request waits");
+    server.handle_input(T0, b"x");
+    assert_eq!(events(&mut server), ["POST /", "400"]);
+    assert_eq!(server.reply(T0, 400, NONE, b""), Err(SendError::OutOfTurn));
+    server.write_body(b"ok").expect("it goes on");
+    server.finish(T0).expect("complete");
+    assert!(sent(&mut server).ends_with("Connection: close\r\n\r\nok"));
+    assert!(matches!(server.closing(), Closing::Linger(_)));
+}
+
 // ---- leaving ----
 
 #[test]
@@ -390,6 +403,12 @@ fn closing_waits_for_the_exchange_under_way() {
     ok(&mut server, "x");
     assert!(sent(&mut server).contains("Connection: close"));
     assert!(matches!(server.closing(), Closing::Linger(_)));
+    let mut skipping = fed("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n");
+    ok(&mut skipping, "x");
+    skipping.close(T0);
+    skipping.handle_input(T0, format!("hi{GET}").as_bytes());
+    assert_eq!(events(&mut skipping), [""; 0]);
+    assert!(matches!(skipping.closing(), Closing::Linger(_)));
     let mut idle = self::server();
     idle.close(T0);
     assert_eq!(idle.closing(), Closing::AfterFlush);
