@@ -5,5 +5,7 @@ pub mod frame;
 pub mod model;
 pub mod revision;
 pub mod server;
+#[cfg(feature = "service")]
+pub mod service;
 pub mod store;
 pub mod time;

@@ -1,0 +1,114 @@
+use super::super::support::{self, call, failure, outcome};
+use super::super::{Args, Error, Registry, Service, State, prompt, schemars, tool};
+use crate::model::{FailureKind, Operation, Outcome};
+
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[expect(dead_code, reason = "shown by `Debug`")]
+struct Typed {
+    text: String,
+    count: u8,
+    #[serde(default)]
+    flag: Option<bool>,
+    #[serde(default)]
+    word: Word,
+    #[serde(default)]
+    ratio: f64,
+}
+
+#[derive(Debug, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    #[default]
+    On,
+    Off,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nested {
+    #[expect(dead_code)]
+    items: Vec<Item>,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Item {
+    #[expect(dead_code)]
+    size: u32,
+}
+
+async fn show(Args(typed): Args<Typed>) -> String {
+    format!("{typed:?}")
+}
+
+fn service() -> Service {
+    Registry::new("test", "1")
+        .state(3_u8)
+        .tool(tool("typed", show))
+        .tool(tool("nested", |_: Args<Nested>, _: State<u8>| async { Ok::<_, Error>("fine") }))
+        .prompt(prompt("typed", show))
+        .resource_template("test://{text}/{count}{?flag,word,ratio}", show)
+        .build()
+        .expect("valid")
+}
+
+#[test]
+fn wrong_arguments_of_a_tool_are_named_for_the_model() {
+    // R26-TOOL-06
+    for (name, arguments, parts) in [
+        ("typed", r#"{"text":"a"}"#, &["tool `typed`", "missing field `count`"][..]),
+        ("typed", r#"{"text":"a","count":"3"}"#, &["`count`", "string \"3\"", "u8"]),
+        ("typed", r#"{"text":"a","count":300}"#, &["`count`", "300", "u8"]),
+        ("typed", r#"{"text":"a","count":1,"word":"up"}"#, &["`word`", "`on` or `off`"]),
+        ("nested", r#"{"items":[{"size":1},{"size":-1}]}"#, &["`items[1].size`", "-1"]),
+    ] {
+        let failure = failure(outcome(&service(), call(Operation::CallTool, name, arguments)));
+        assert_eq!(failure.kind, FailureKind::InvalidArguments);
+        for part in parts {
+            assert!(failure.message.contains(part), "{failure}\nlacks: {part}");
+        }
+        assert!(!failure.message.contains("line"), "positions mean nothing here: {failure}");
+    }
+    let missing = call(Operation::CallTool, "nested", "{}");
+    let missing = crate::model::Call { arguments: None, ..missing };
+    assert!(failure(outcome(&service(), missing)).message.contains("missing field `items`"));
+}
+
+#[test]
+fn strings_of_prompts_and_templates_are_read_as_what_their_type_wants() {
+    // T-62, R24-PRMT-03
+    let arguments = r#"{"text":"7","count":"9","flag":"true","word":"off","ratio":"0.5"}"#;
+    let prompt = outcome(&service(), call(Operation::GetPrompt, "typed", arguments));
+    let uri = "test://7/9?flag=true&word=off&ratio=0.5";
+    let resource = outcome(&service(), call(Operation::ReadResource, uri, "{}"));
+    for outcome in [prompt, resource] {
+        let shown = format!("{outcome:?}");
+        for part in ["7", "count: 9", "flag: Some(true)", "word: Off", "ratio: 0.5"] {
+            assert!(shown.contains(part), "{shown}\nlacks: {part}");
+        }
+    }
+}
+
+#[test]
+fn strings_that_do_not_fit_are_invalid_parameters() {
+    // R24-PRMT-06, C95
+    let cases: [(Outcome, &[&str]); 5] = [
+        (get(r#"{"text":"a","count":"x"}"#), &["`count` is `x`", "integer"]),
+        (get(r#"{"text":"a"}"#), &["missing field `count`"]),
+        (get(r#"{"text":"a","count":7}"#), &["argument `count`", "string"]),
+        (get(r#"{"text":"a","count":"1","word":"up"}"#), &["`word` is `up`", "on, off"]),
+        (read("test://a/x"), &["`count` is `x`", "integer"]),
+    ];
+    for (outcome, parts) in cases {
+        let failure = failure(outcome);
+        assert_eq!(failure.kind, FailureKind::InvalidParams);
+        for part in parts {
+            assert!(failure.message.contains(part), "{failure}\nlacks: {part}");
+        }
+    }
+
+    fn get(arguments: &str) -> Outcome {
+        outcome(&service(), call(Operation::GetPrompt, "typed", arguments))
+    }
+    fn read(uri: &str) -> Outcome {
+        support::outcome(&service(), call(Operation::ReadResource, uri, "{}"))
+    }
+}

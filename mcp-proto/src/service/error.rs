@@ -1,0 +1,172 @@
+//! What a handler, an extractor or a factory fails with.
+
+use core::fmt;
+use std::borrow::Cow;
+
+use super::kind::Kind;
+use crate::model::{Failure, FailureKind, Json, Outcome, ToolResult};
+
+/// Why a call failed, and what its client is told.
+///
+/// Three kinds, made by who may read the text:
+///
+/// - [`Error::tool`]: the tool failed at its task, and the text tells the model what to do about
+///   it (R26-TOOL-06). In a prompt or a resource it is an internal error with that text.
+/// - [`Error::protocol`]: a JSON-RPC error of the given kind and message.
+/// - [`Error::internal`], and every foreign error through `?`: the client reads a generic
+///   message; the source goes to the registry's [observer](super::Registry::on_error) only.
+///
+/// ```
+/// use mcp_proto::service::Error;
+///
+/// fn read(path: &str) -> Result<String, Error> {
+///     if path.is_empty() {
+///         return Err(Error::tool("`path` is empty; give the path of a file"));
+///     }
+///     Ok(std::fs::read_to_string(path)?) // the client learns no more than "internal error"
+/// }
+/// assert_eq!(read("/no/such/file").unwrap_err().client_text(), "internal error");
+/// assert!(read("").unwrap_err().client_text().contains("give the path"));
+/// ```
+pub struct Error(Box<Repr>);
+
+enum Repr {
+    Tool(ToolResult),
+    Failure(Failure),
+    Internal(Source),
+}
+
+/// An error that is for the server's own eyes.
+pub(crate) type Source = Box<dyn core::error::Error + Send + Sync>;
+
+/// All that a client learns of an internal error.
+pub(crate) const INTERNAL: &str = "internal error";
+
+impl Error {
+    /// The tool failed at its task; the model reads `text` in a result with `isError`.
+    pub fn tool(text: impl Into<String>) -> Self {
+        Self::tool_result(ToolResult::error(text))
+    }
+
+    /// The tool failed at its task; the model reads all of `result`, marked `isError`.
+    pub fn tool_result(mut result: ToolResult) -> Self {
+        result.is_error = true;
+        Self(Box::new(Repr::Tool(result)))
+    }
+
+    /// A JSON-RPC error. The client reads the message.
+    pub fn protocol(kind: FailureKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Failure::new(kind, message).into()
+    }
+
+    /// The same error with `data`, where it is a JSON-RPC error; others carry none.
+    #[must_use]
+    pub fn with_data(mut self, data: Json) -> Self {
+        if let Repr::Failure(failure) = &mut *self.0 {
+            failure.data = Some(data);
+        }
+        self
+    }
+
+    /// The server failed; the client is not told how.
+    pub fn internal(source: impl Into<Box<dyn core::error::Error + Send + Sync>>) -> Self {
+        Self(Box::new(Repr::Internal(source.into())))
+    }
+
+    /// The text that the client reads.
+    pub fn client_text(&self) -> Cow<'_, str> {
+        match &*self.0 {
+            Repr::Tool(result) => text_of(result),
+            Repr::Failure(failure) => Cow::Borrowed(&failure.message),
+            Repr::Internal(_) => Cow::Borrowed(INTERNAL),
+        }
+    }
+
+    /// The error that the client is not told of.
+    pub fn source(&self) -> Option<&(dyn core::error::Error + Send + Sync + 'static)> {
+        match &*self.0 {
+            Repr::Internal(source) => Some(&**source),
+            _ => None,
+        }
+    }
+
+    /// What the call ends with; what the client must not see is handed to `observe`.
+    pub(crate) fn settle<K: Kind>(self, observe: impl FnOnce(&Source)) -> Outcome {
+        match *self.0 {
+            Repr::Tool(result) if K::IS_TOOL => result.into(),
+            Repr::Tool(result) => {
+                Failure::new(FailureKind::Internal, text_of(&result).into_owned()).into()
+            }
+            Repr::Failure(failure) => failure.into(),
+            Repr::Internal(source) => {
+                observe(&source);
+                Failure::new(FailureKind::Internal, INTERNAL).into()
+            }
+        }
+    }
+}
+
+impl<E: core::error::Error + Send + Sync + 'static> From<E> for Error {
+    /// A [`Failure`] is what it says; everything else is [internal](Error::internal).
+    fn from(error: E) -> Self {
+        let error: Source = Box::new(error);
+        Self(Box::new(match error.downcast::<Failure>() {
+            Ok(failure) => Repr::Failure(*failure),
+            Err(source) => Repr::Internal(source),
+        }))
+    }
+}
+
+impl fmt::Debug for Error {
+    /// For the server's own log: shows the source, and what caused it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.client_text())?;
+        let mut next = self.source().map(|source| source as &(dyn core::error::Error + 'static));
+        while let Some(error) = next {
+            write!(f, ": {error}")?;
+            next = error.source();
+        }
+        Ok(())
+    }
+}
+
+fn text_of(result: &ToolResult) -> Cow<'_, str> {
+    let texts = || {
+        result.content.iter().filter_map(|block| match block {
+            crate::model::Content::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+    };
+    match texts().count() {
+        0 => Cow::Borrowed("the tool failed"),
+        1 => texts().next().map_or(Cow::Borrowed(""), Cow::Borrowed),
+        _ => Cow::Owned(texts().collect::<Vec<_>>().join("\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::kind;
+
+    #[test]
+    fn a_foreign_error_reaches_the_observer_and_not_the_client() {
+        let failed = || -> Result<(), Error> { Err(core::fmt::Error)? };
+        let mut seen = String::new();
+        let outcome =
+            failed().unwrap_err().settle::<kind::Tool>(|source| seen = source.to_string());
+        assert_eq!(outcome, Failure::new(FailureKind::Internal, INTERNAL).into());
+        assert_eq!(seen, core::fmt::Error.to_string());
+    }
+
+    #[test]
+    fn a_failed_tool_is_a_result_and_elsewhere_an_error_with_the_same_text() {
+        // R26-TOOL-06, R24-TOOL-07
+        let error = || Error::tool("try again tomorrow");
+        let never = |_: &Source| unreachable!();
+        let result: Outcome = ToolResult::error("try again tomorrow").into();
+        assert_eq!(error().settle::<kind::Tool>(never), result);
+        let failure = Failure::new(FailureKind::Internal, "try again tomorrow");
+        assert_eq!(error().settle::<kind::Prompt>(never), failure.into());
+    }
+}

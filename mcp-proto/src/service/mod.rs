@@ -1,0 +1,86 @@
+//! The service layer: handlers, what they take and return, and the loop that runs them. It needs
+//! futures, and no runtime.
+//!
+//! A [`Registry`] takes handlers and checks them; the [`Service`] that it builds runs calls. A
+//! handler is an async function of [arguments](FromExchange) that returns what its kind
+//! [may](IntoOutcome):
+//!
+//! | argument | what it is |
+//! |---|---|
+//! | [`Args<T>`](Args) | the arguments, or a template's variables, as a `T` |
+//! | [`RawArgs`], [`Variables`], [`Uri`] | the same, as they came |
+//! | [`Completing`](crate::model::Completing) | what a completer completes |
+//! | [`Exchange`] | the call: its client, its progress and log, its cancellation |
+//! | [`State<S>`](State) | the registry's state |
+//! | [`Provided<T>`](Provided) | a value made for this call, or an instance of some trait |
+//! | [`Parts`], [`Extension<T>`](Extension) | the HTTP request, and what the host framework knows |
+//!
+//! ```
+//! use mcp_proto::service::{Args, Error, Exchange, Json, Registry, State, schemars, tool};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Find { needle: String }
+//! #[derive(serde::Serialize, schemars::JsonSchema)]
+//! struct Found { lines: Vec<String> }
+//!
+//! async fn find(
+//!     Args(Find { needle }): Args<Find>,
+//!     State(text): State<&'static str>,
+//!     ex: Exchange,
+//! ) -> Result<Json<Found>, Error> {
+//!     if needle.is_empty() {
+//!         return Err(Error::tool("`needle` is empty; say what to look for"));
+//!     }
+//!     ex.progress(1, 1).message("searched");
+//!     let lines = text.lines().filter(|line| line.contains(&needle));
+//!     Ok(Json(Found { lines: lines.map(str::to_owned).collect() }))
+//! }
+//!
+//! let service = Registry::new("demo", "1.0.0")
+//!     .state("one\ntwo")
+//!     .tool(tool("find", find).description("Finds lines."))
+//!     .build()?;
+//! # Ok::<(), mcp_proto::service::BuildError>(())
+//! ```
+
+mod args;
+mod build;
+mod convert;
+mod declare;
+mod error;
+mod exchange;
+mod extract;
+mod handler;
+pub mod kind;
+mod outbox;
+mod parts;
+mod registry;
+mod running;
+mod schema;
+mod scope;
+#[allow(clippy::module_inception)]
+mod service;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod tests;
+mod threading;
+
+pub use schemars;
+
+pub use build::BuildError;
+pub use convert::{IntoOutcome, Json};
+pub use declare::{
+    PromptDeclaration, Readable, ResourceDeclaration, ToolDeclaration, prompt, resource, tool,
+};
+pub use error::Error;
+pub use exchange::{Amount, Exchange, Log, ProgressReport, Total};
+pub use extract::{Args, Extension, Provided, RawArgs, State, Uri, Variables};
+pub use handler::Handler;
+pub use outbox::{Command, Outbox};
+pub use parts::{Parts, PartsBuilder};
+pub use registry::Registry;
+pub use running::Running;
+pub use scope::{Extraction, FromExchange, Needs, Origin, Scope};
+pub use service::{Dispatched, Service};
+pub use threading::{Keep, Later, Local, Make, Shared, Threading};

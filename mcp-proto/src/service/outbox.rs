@@ -1,0 +1,78 @@
+//! What handlers have to say before they are done, on its way to their connection's machine.
+
+use core::fmt;
+use core::task::Waker;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::task::AtomicWaker;
+
+use crate::model::{LogMessage, Progress};
+use crate::server::CallId;
+
+/// Something that a handler wants done for its call.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Command {
+    /// Report progress.
+    Progress(Progress),
+    /// Log to the client.
+    Log(LogMessage),
+    /// Give the call up.
+    Cancel,
+}
+
+/// The commands of one connection's calls, in the order in which they were given. Cloning shares
+/// it.
+///
+/// The lock is held for a push or a swap, by one connection's handlers and loop only.
+#[derive(Clone, Default)]
+pub struct Outbox(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    queue: Mutex<VecDeque<(CallId, Command)>>,
+    waker: AtomicWaker,
+}
+
+impl Outbox {
+    /// How many commands wait at most. Handlers that say more before the loop comes by lose log
+    /// messages and progress, as they would where the client reads too slowly.
+    pub const MOST: usize = 1024;
+
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next command.
+    pub fn pop(&self) -> Option<(CallId, Command)> {
+        self.queue().pop_front()
+    }
+
+    /// Wakes `waker`, and no other any more, when a command comes.
+    pub fn register(&self, waker: &Waker) {
+        self.0.waker.register(waker);
+    }
+
+    pub(crate) fn send(&self, call: CallId, command: Command) {
+        {
+            let mut queue = self.queue();
+            if queue.len() >= Self::MOST && !matches!(command, Command::Cancel) {
+                return;
+            }
+            queue.push_back((call, command));
+        }
+        self.0.waker.wake();
+    }
+
+    fn queue(&self) -> std::sync::MutexGuard<'_, VecDeque<(CallId, Command)>> {
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Outbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Outbox({} waiting)", self.queue().len())
+    }
+}

@@ -1,0 +1,88 @@
+//! A call while its handler runs.
+
+use core::fmt;
+use core::future::Future;
+use core::panic::AssertUnwindSafe;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+use std::panic::catch_unwind;
+
+use super::{Exchange, Threading};
+use crate::model::Outcome;
+use crate::server::CallId;
+
+/// A call whose handler runs while this is polled. Dropping it cancels the call.
+#[must_use = "a handler runs only while it is polled"]
+pub struct Running<M: Threading> {
+    exchange: Exchange,
+    /// Gone once the call is over.
+    handler: Option<M::Boxed<'static, Outcome>>,
+    waker: Option<Waker>,
+}
+
+impl<M: Threading> Running<M> {
+    pub(crate) fn new(exchange: Exchange, handler: M::Boxed<'static, Outcome>) -> Self {
+        Self { exchange, handler: Some(handler), waker: None }
+    }
+
+    /// Which call it is.
+    pub fn id(&self) -> CallId {
+        self.exchange.id()
+    }
+
+    /// The call's exchange.
+    pub fn exchange(&self) -> &Exchange {
+        &self.exchange
+    }
+
+    /// Drops the handler where it waits; this then ends without an outcome.
+    pub fn cancel(&mut self) {
+        self.exchange.end(true);
+        if let Some(handler) = self.handler.take() {
+            // What a handler does while it is dropped is its own affair, a panic included.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(handler)));
+        }
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl<M: Threading> Unpin for Running<M> {}
+
+impl<M: Threading> Future for Running<M> {
+    /// `None` where the call was cancelled.
+    type Output = (CallId, Option<Outcome>);
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let Some(handler) = &mut this.handler else {
+            return Poll::Ready((this.exchange.id(), None));
+        };
+        match Pin::new(handler).poll(cx) {
+            Poll::Ready(outcome) => {
+                this.handler = None;
+                this.exchange.end(false);
+                Poll::Ready((this.exchange.id(), Some(outcome)))
+            }
+            Poll::Pending => {
+                if !this.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+                    this.waker = Some(cx.waker().clone());
+                }
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<M: Threading> Drop for Running<M> {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+impl<M: Threading> fmt::Debug for Running<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Running").field(&self.exchange).finish()
+    }
+}

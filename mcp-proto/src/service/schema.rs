@@ -1,0 +1,122 @@
+//! JSON Schemas of typed arguments and results.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value, json};
+
+use super::declare::Validator;
+use crate::model::{Json, PromptArgument};
+
+/// The schema by which a `T` is read.
+pub(crate) fn input<T: JsonSchema>() -> Schema {
+    settings().for_deserialize().into_generator().into_root_schema_for::<T>()
+}
+
+/// The schema of how a `T` is written.
+pub(crate) fn output<T: JsonSchema>() -> Schema {
+    settings().for_serialize().into_generator().into_root_schema_for::<T>()
+}
+
+/// 2020-12 is what clients assume, so the dialect need not be said.
+fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None)
+}
+
+/// The input schema of a tool that takes no arguments (C89, R2511-TOOL-16).
+pub(crate) fn nothing() -> Json {
+    json!({ "type": "object", "properties": {}, "additionalProperties": false }).into()
+}
+
+/// The root of an input schema, made an object schema where it can be one (C89, R26-TOOL-03).
+///
+/// # Errors
+/// What the schema is instead.
+pub(crate) fn object_root(schema: Value) -> Result<Json, String> {
+    let mut root = match schema {
+        Value::Bool(true) => Map::new(),
+        Value::Object(root) => root,
+        other => return Err(other.to_string()),
+    };
+    let object = json!("object");
+    match root.get("type") {
+        Some(kind) if *kind == object => {}
+        Some(Value::Array(kinds)) if kinds.contains(&object) => {}
+        Some(other) => return Err(format!("\"type\": {other}")),
+        None if root.contains_key("enum") => return Err("an enumeration".into()),
+        None if root.contains_key("const") => return Err("a constant".into()),
+        None => {}
+    }
+    root.insert("type".into(), object);
+    root.entry("properties").or_insert_with(|| json!({}));
+    Ok(Value::Object(root).into())
+}
+
+/// The schema of a result, where it says anything: `true` and `{}` do not, and null is what a
+/// result without a value has.
+pub(crate) fn of_result(schema: Schema) -> Option<Json> {
+    match schema.to_value() {
+        Value::Object(root) if !root.is_empty() && !is_any(&root) => {
+            Some(Value::Object(root).into())
+        }
+        _ => None,
+    }
+}
+
+/// A schema with a title, and nothing that restricts.
+fn is_any(root: &Map<String, Value>) -> bool {
+    root.keys().all(|key| matches!(key.as_str(), "title" | "description"))
+}
+
+/// A schema that was given as text.
+///
+/// # Errors
+/// What is there instead of a schema.
+pub(crate) fn parse(schema: &Json) -> Result<Value, String> {
+    schema.decode().map_err(|error| error.to_string())
+}
+
+/// What checks arguments against a schema.
+///
+/// # Errors
+/// Why nothing does, and what to do about it.
+#[cfg(feature = "schema")]
+pub(crate) fn validator(schema: &Json) -> Result<Validator, String> {
+    let compiled = parse(schema)
+        .and_then(|schema| jsonschema::validator_for(&schema).map_err(|error| error.to_string()))
+        .map_err(|why| format!("its input schema is none ({why}); correct it"))?;
+    Ok(Box::new(move |arguments| {
+        let arguments: Value = arguments.decode().map_err(|error| error.to_string())?;
+        compiled.validate(&arguments).map_err(|error| match error.instance_path().as_str() {
+            "" => error.to_string(),
+            path => format!("`{path}`: {error}"),
+        })
+    }))
+}
+
+/// What checks arguments against a schema.
+///
+/// # Errors
+/// Why nothing does, and what to do about it.
+#[cfg(not(feature = "schema"))]
+pub(crate) fn validator(_: &Json) -> Result<Validator, String> {
+    Err("turn on the feature `schema`, give a `.validator(..)`, or say `.unchecked()` if the \
+         handler checks them"
+        .into())
+}
+
+/// The arguments of a prompt, from the schema of its type.
+pub(crate) fn prompt_arguments(schema: &Json) -> Vec<PromptArgument> {
+    let schema: Value = schema.decode().unwrap_or_default();
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|n| n == name));
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let arguments = properties.into_iter().flatten().map(|(name, property)| {
+        let text = |key| property.get(key).and_then(Value::as_str).map(str::to_owned);
+        let mut argument = PromptArgument::new(name);
+        argument.title = text("title");
+        argument.description = text("description");
+        argument.required = is_required(name);
+        argument
+    });
+    arguments.collect()
+}
