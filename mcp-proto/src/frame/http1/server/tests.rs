@@ -1,5 +1,5 @@
 use super::*;
-use crate::frame::http1::{Headers, Method};
+use crate::frame::http1::{BodyLength, Headers, Method, SendError};
 
 const T0: Instant = Instant::from_millis(1_000);
 
