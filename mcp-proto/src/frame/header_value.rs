@@ -54,8 +54,12 @@ pub fn plain(value: &[u8]) -> Result<&str, InvalidHeaderValue> {
 /// Whether this can be the name in an `x-mcp-header` annotation: an HTTP token, `1*tchar`
 /// (R26-HDR-09).
 pub fn is_token(name: &str) -> bool {
-    let tchar = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    !name.is_empty() && name.bytes().all(tchar)
+    !name.is_empty() && name.bytes().all(is_tchar)
+}
+
+/// Whether the byte can be in an HTTP token (RFC 9110, section 5.6.2).
+pub(crate) fn is_tchar(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 /// The value without the spaces and tabs around it.

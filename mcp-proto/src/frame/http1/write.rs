@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::client::RequestLine;
 use super::target::{Target, is_host};
+pub(super) use crate::frame::header_value::is_tchar as is_token;
 
 /// How long a body to be sent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,11 +164,6 @@ pub(super) fn status_line(status: u16, out: &mut Vec<u8>) {
     out.push(b' ');
     out.extend_from_slice(reason(status).as_bytes());
     out.extend_from_slice(b"\r\n");
-}
-
-/// A `tchar` (RFC 9110, section 5.6.2).
-pub(super) fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 fn hex(number: usize, out: &mut Vec<u8>) {
