@@ -9,4 +9,6 @@ pub mod server;
 #[cfg(feature = "service")]
 pub mod service;
 pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod time;

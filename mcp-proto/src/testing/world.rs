@@ -1,0 +1,296 @@
+//! A driver in virtual time.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Act, Application, Arrival, Faults, Link, Script, Store};
+use crate::effect::{EffectError, EffectId, Reply};
+use crate::frame::http1::Closing;
+use crate::revision::Published;
+use crate::server::{CallId, Event, Machine, Output};
+use crate::time::{Instant, earlier};
+
+/// One machine with everything that surrounds it, in virtual time.
+///
+/// Time stands still until [`run_for`](Self::run_for) or [`run`](Self::run) moves it; what is due
+/// at one instant happens in the order in which it was arranged.
+#[derive(Debug)]
+pub struct World<M, A> {
+    machine: M,
+    application: A,
+    store: Store,
+    link: Link,
+    now: Instant,
+    agenda: BTreeMap<(Instant, u64), Due>,
+    arranged: u64,
+    /// Arrived, and not taken yet.
+    backlog: Vec<Arrival>,
+    cancelled: BTreeSet<CallId>,
+    is_reading: bool,
+    sent: Vec<u8>,
+}
+
+/// What is going to happen.
+#[derive(Debug)]
+enum Due {
+    Arrival(Arrival),
+    Reply(EffectId, Result<Reply, EffectError>),
+    Script(CallId, Script),
+}
+
+/// More steps than any run takes that ends.
+const MOST_STEPS: usize = 1_000_000;
+
+impl<M: Machine, A: Application> World<M, A> {
+    /// A machine with a perfect link and a perfect store.
+    pub fn new(machine: M, application: A) -> Self {
+        Self {
+            machine,
+            application,
+            store: Store::new(0, Faults::default()),
+            link: Link::direct(),
+            now: Instant::ZERO,
+            agenda: BTreeMap::new(),
+            arranged: 0,
+            backlog: Vec::new(),
+            cancelled: BTreeSet::new(),
+            is_reading: true,
+            sent: Vec::new(),
+        }
+    }
+
+    /// The same world with another store.
+    #[must_use]
+    pub fn with_store(mut self, store: Store) -> Self {
+        self.store = store;
+        self
+    }
+
+    /// The same world with another link.
+    #[must_use]
+    pub fn with_link(mut self, link: Link) -> Self {
+        self.link = link;
+        self
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// The store.
+    pub fn store(&mut self) -> &mut Store {
+        &mut self.store
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Whether the peer reads; it does until told otherwise.
+    pub fn set_reading(&mut self, is_reading: bool) {
+        self.is_reading = is_reading;
+    }
+
+    /// Bytes that arrived and that the machine did not take yet.
+    pub fn waiting(&self) -> usize {
+        let bytes = |arrival: &Arrival| match arrival {
+            Arrival::Bytes(bytes) => bytes.len(),
+            Arrival::Eof | Arrival::Cut => 0,
+        };
+        self.backlog.iter().map(bytes).sum()
+    }
+
+    /// Whether a driver would have closed the stream by now: everything is said.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.machine.closing(), Closing::AfterFlush | Closing::Closed)
+    }
+
+    /// The peer sends `bytes`.
+    pub fn send(&mut self, bytes: &[u8]) {
+        for (at, arrival) in self.link.carry(self.now, bytes) {
+            self.arrange(at, Due::Arrival(arrival));
+        }
+    }
+
+    /// The peer ends its side of the stream.
+    pub fn send_eof(&mut self) {
+        if let Some((at, arrival)) = self.link.end(self.now) {
+            self.arrange(at, Due::Arrival(arrival));
+        }
+    }
+
+    /// The stream breaks.
+    pub fn cut(&mut self) {
+        self.arrange(self.now, Due::Arrival(Arrival::Cut));
+    }
+
+    /// What is declared changes.
+    pub fn publish(&mut self, published: Arc<Published>) {
+        self.machine.handle_published(self.now, published);
+    }
+
+    /// The machine is told to end.
+    pub fn close(&mut self) {
+        self.machine.close();
+        self.drain();
+    }
+
+    /// The bytes that the peer read since the last time.
+    pub fn take_sent(&mut self) -> Vec<u8> {
+        core::mem::take(&mut self.sent)
+    }
+
+    /// Lets `duration` pass, and everything happen that is due meanwhile.
+    ///
+    /// # Panics
+    /// Where the machine breaks its contract: it waits for the past, leaves input that it wants,
+    /// or never comes to rest.
+    pub fn run_for(&mut self, duration: Duration) {
+        self.run_until(self.now + duration, |_| false);
+    }
+
+    /// Lets time pass until nothing is under way any more: no byte, no reply, no script. The
+    /// machine's own deadlines are acted on as they come, but not waited for.
+    ///
+    /// # Panics
+    /// As [`run_for`](Self::run_for).
+    pub fn run(&mut self) {
+        self.run_until(Instant::ZERO + Duration::MAX, |world| world.agenda.is_empty());
+    }
+
+    /// Lets time pass until the machine sends something or ends, `most` at the longest, and says
+    /// whether it did.
+    ///
+    /// # Panics
+    /// As [`run_for`](Self::run_for).
+    pub fn run_until_sent(&mut self, most: Duration) -> bool {
+        let has_come = |world: &Self| !world.sent.is_empty() || world.is_closed();
+        self.run_until(self.now + most, has_come);
+        has_come(self)
+    }
+
+    fn run_until(&mut self, until: Instant, is_enough: impl Fn(&Self) -> bool) {
+        self.drain();
+        for _ in 0..MOST_STEPS {
+            if is_enough(self) {
+                return;
+            }
+            let due = self.agenda.first_key_value().map(|((at, _), _)| *at);
+            let Some(next) = earlier(due, self.machine.poll_timeout()).filter(|at| *at <= until)
+            else {
+                self.now = self.now.max(until);
+                return;
+            };
+            self.now = self.now.max(next);
+            if due.is_some_and(|at| at <= self.now) {
+                self.happen();
+            } else {
+                self.time_out();
+            }
+            self.drain();
+        }
+        panic!("the machine never comes to rest");
+    }
+
+    fn time_out(&mut self) {
+        self.machine.handle_timeout(self.now);
+        if let Some(at) = self.machine.poll_timeout() {
+            assert!(at > self.now, "at {} the machine waits for {at}", self.now);
+        }
+    }
+
+    fn happen(&mut self) {
+        let Some((_, due)) = self.agenda.pop_first() else { return };
+        match due {
+            Due::Arrival(Arrival::Cut) => {
+                self.backlog.clear();
+                self.machine.handle_closed(self.now);
+            }
+            Due::Arrival(arrival) => self.backlog.push(arrival),
+            Due::Reply(id, reply) => self.machine.handle_reply(self.now, id, reply),
+            Due::Script(call, mut script) => {
+                if self.cancelled.contains(&call) && !script.stubborn {
+                    return;
+                }
+                match script.acts.pop_front() {
+                    Some((_, Act::Progress(progress))) => self.machine.progress(call, progress),
+                    Some((_, Act::Log(message))) => self.machine.log(call, message),
+                    Some((_, Act::Respond(outcome))) => self.machine.respond(call, outcome),
+                    None => return,
+                }
+                self.follow(call, script);
+            }
+        }
+    }
+
+    /// Fetches everything, and feeds what waits, until neither makes a difference.
+    fn drain(&mut self) {
+        loop {
+            while let Some(output) = self.machine.poll_output() {
+                self.take(output);
+            }
+            if self.is_reading {
+                self.machine.transmit(&mut self.sent);
+            }
+            if !self.feed() {
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, output: Output) {
+        match output {
+            Output::Event(Event::Call(id, call)) => {
+                let script = self.application.call(&call);
+                self.follow(id, script);
+            }
+            Output::Event(Event::Cancelled(id)) => {
+                self.cancelled.insert(id);
+            }
+            Output::Effect(id, effect) => {
+                for (at, answer) in self.store.answers(self.now, &effect) {
+                    self.arrange(at, Due::Reply(id, answer));
+                }
+            }
+            // An answer that is on its way comes late, which does no harm.
+            Output::Abandon(_) => {}
+        }
+    }
+
+    /// Gives the machine what arrived, as far as it takes it; says whether it took any.
+    fn feed(&mut self) -> bool {
+        if self.backlog.is_empty() || self.is_closed() {
+            return false;
+        }
+        match self.backlog.remove(0) {
+            Arrival::Bytes(bytes) => {
+                let taken = self.machine.handle_input(self.now, &bytes);
+                let rest = bytes.get(taken..).unwrap_or_default();
+                if !rest.is_empty() {
+                    assert!(!self.machine.wants_input(), "the machine left input that it wants");
+                    self.backlog.insert(0, Arrival::Bytes(rest.to_vec()));
+                }
+                taken > 0
+            }
+            Arrival::Eof => {
+                self.machine.handle_eof(self.now);
+                true
+            }
+            Arrival::Cut => false,
+        }
+    }
+
+    fn follow(&mut self, call: CallId, script: Script) {
+        if let Some((pause, _)) = script.acts.front() {
+            self.arrange(self.now + *pause, Due::Script(call, script));
+        }
+    }
+
+    fn arrange(&mut self, at: Instant, due: Due) {
+        self.arranged += 1;
+        self.agenda.insert((at, self.arranged), due);
+    }
+}
