@@ -1,0 +1,3 @@
+-- KEYS: session.
+redis.call('DEL', KEYS[1])
+return 1
