@@ -107,7 +107,7 @@ impl Server {
         self.finish(now)
     }
 
-    /// Answers [`Event::Refused`] plainly, with the refusal's text as the body.
+    /// Answers [`Event::Refused`](super::Event::Refused) plainly, with the refusal's text as the body.
     ///
     /// # Errors
     /// As [`reply`](Self::reply).
