@@ -279,7 +279,7 @@ impl AdapterSet {
                 .filter(|adapter| adapter.has_handshake == handshake)
                 .any(|adapter| adapter.operation_for(method).is_some())
         };
-        has(false) && !has(true)
+        !has(true) && has(false)
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
     mirrors_headers: false,
     assumed: false,
     error_without_id: false,
-    resumption: Resumption::Ids,
+    resumption: Resumption::None,
     default_log_level: Some(LogLevel::Info),
     methods: Methods::NONE
         .with(Operation::Describe, "initialize")

@@ -1,13 +1,14 @@
-//! 2025-03-26: Streamable HTTP, batches, tool hints, sound.
+//! 2025-03-26: Streamable HTTP with streams that can be taken up again, batches, tool hints, sound.
 
 use super::v2024_11_05::ADAPTER as PREDECESSOR;
-use super::{Adapter, Fields};
+use super::{Adapter, Fields, Resumption};
 
 /// What an HTTP request that names no version is taken for.
 pub(super) const ADAPTER: Adapter = Adapter {
     version: "2025-03-26",
     allows_batch: true,
     assumed: true,
+    resumption: Resumption::Ids,
     fields: Fields {
         audio: true,
         tool_hints: true,

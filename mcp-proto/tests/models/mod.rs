@@ -81,7 +81,7 @@ pub(crate) fn prompt_result(value: &Value) -> PromptResult {
 
 pub(crate) fn completion(value: &Value) -> Completion {
     let value = &value["completion"];
-    let mut completion = Completion::new(items(value, "values", |value| string(value)));
+    let mut completion = Completion::new(items(value, "values", string));
     completion.total = value["total"].as_u64();
     completion.has_more = value["hasMore"] == true;
     completion
@@ -139,7 +139,7 @@ fn icons(value: &Value) -> Vec<Icon> {
     items(value, "icons", |value| {
         let mut icon = Icon::new(text(value, "src"));
         icon.mime_type = optional(value, "mimeType");
-        icon.sizes = items(value, "sizes", |value| string(value));
+        icon.sizes = items(value, "sizes", string);
         icon
     })
 }

@@ -2,9 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use smallvec::SmallVec;
 
 use super::append_base64;
 use crate::model::{Catalog, Failure, FailureKind, Operation};
+
+/// A cursor out of its Base64 form; most keys are short.
+type Plain = SmallVec<[u8; 256]>;
 
 /// What is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +43,19 @@ impl Kind {
 
     /// Appends the cursor that goes on after the entry of that key: `kind:key` in Base64.
     pub(super) fn write_cursor(self, key: &str, out: &mut Vec<u8>) {
-        let cursor = [self.member(), ":", key].concat();
-        append_base64(&URL_SAFE_NO_PAD, cursor.as_bytes(), out);
+        let mut cursor = Plain::from_slice(self.member().as_bytes());
+        cursor.push(b':');
+        cursor.extend_from_slice(key.as_bytes());
+        append_base64(&URL_SAFE_NO_PAD, &cursor, out);
     }
 
-    /// The key in a cursor that [`write_cursor`](Self::write_cursor) wrote for this list.
-    fn read_cursor(self, cursor: &str) -> Option<String> {
-        let cursor = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
-        Some(cursor.strip_prefix(self.member())?.strip_prefix(':')?.to_owned())
+    /// The position after the key in a cursor that [`write_cursor`](Self::write_cursor) wrote for
+    /// this list, as `find` tells it; `None` for any other cursor.
+    fn read_cursor(self, cursor: &str, find: impl FnOnce(&str) -> usize) -> Option<usize> {
+        let mut plain = Plain::from_elem(0, base64::decoded_len_estimate(cursor.len()));
+        let len = URL_SAFE_NO_PAD.decode_slice(cursor, &mut plain).ok()?;
+        let plain = core::str::from_utf8(plain.get(..len)?).ok()?;
+        Some(find(plain.strip_prefix(self.member())?.strip_prefix(':')?))
     }
 
     /// What entries are sorted and found by.
@@ -119,10 +128,10 @@ impl Listing {
         let first = match cursor {
             None => 0,
             Some(cursor) => {
-                let last = kind.read_cursor(cursor).ok_or_else(|| {
+                let after = |last: &str| self.entries.partition_point(|entry| key(entry) <= last);
+                kind.read_cursor(cursor, after).ok_or_else(|| {
                     Failure::new(FailureKind::InvalidParams, "the cursor is none of this list")
-                })?;
-                self.entries.partition_point(|entry| key(entry) <= last.as_str())
+                })?
             }
         };
         let all = self.entries.len();

@@ -28,8 +28,8 @@ fn the_flags_are_those_of_the_table() {
     assert_eq!(each(|it| it.carries_state()), [true, true, false, false, true]);
     let info = Some(LogLevel::Info);
     assert_eq!(each(|it| it.default_log_level), [info, info, info, info, None]);
-    let (ids, primed) = (Resumption::Ids, Resumption::Primed);
-    assert_eq!(each(|it| it.resumption), [ids, ids, ids, primed, Resumption::None]);
+    let (lost, ids, primed) = (Resumption::None, Resumption::Ids, Resumption::Primed);
+    assert_eq!(each(|it| it.resumption), [lost, ids, ids, primed, lost]);
     let none = Structured::None;
     assert_eq!(
         each(|it| it.fields.structured),
