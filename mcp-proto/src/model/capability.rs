@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::{Icon, Json, LogLevel};
 use crate::frame::json;
+use crate::frame::writer::Object;
 
 /// Name and version of a client or server, for display only (R24-LIFE-16, R26-META-13).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -81,6 +82,55 @@ impl ClientCapabilities {
             roots: within("roots").is_some(),
         }
     }
+
+    /// Whether all that `needed` has is here too.
+    pub fn includes(&self, needed: &Self) -> bool {
+        self.flags().into_iter().zip(needed.flags()).all(|(has, needs)| has || !needs)
+    }
+
+    /// What either of the two has.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            elicitation_form: self.elicitation_form || other.elicitation_form,
+            elicitation_url: self.elicitation_url || other.elicitation_url,
+            sampling: self.sampling || other.sampling,
+            sampling_tools: self.sampling_tools || other.sampling_tools,
+            sampling_context: self.sampling_context || other.sampling_context,
+            roots: self.roots || other.roots,
+        }
+    }
+
+    /// Appends a capabilities object, such as the one that tells what a client would have had to
+    /// declare (T-21). Forms alone are an empty `elicitation`, which every revision understands.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        fn empty(object: &mut Object<'_>, name: &str, there: bool) {
+            if there {
+                object.raw(name, b"{}");
+            }
+        }
+        let mut object = Object::begin(out);
+        if self.elicitation_form || self.elicitation_url {
+            object.object("elicitation", |modes| {
+                empty(modes, "form", self.elicitation_form && self.elicitation_url);
+                empty(modes, "url", self.elicitation_url);
+            });
+        }
+        if self.sampling || self.sampling_tools || self.sampling_context {
+            object.object("sampling", |sampling| {
+                empty(sampling, "tools", self.sampling_tools);
+                empty(sampling, "context", self.sampling_context);
+            });
+        }
+        empty(&mut object, "roots", self.roots);
+        object.end();
+    }
+
+    const fn flags(&self) -> [bool; 6] {
+        let Self { elicitation_form, elicitation_url, sampling, sampling_tools, .. } = *self;
+        let Self { sampling_context, roots, .. } = *self;
+        [elicitation_form, elicitation_url, sampling, sampling_tools, sampling_context, roots]
+    }
 }
 
 /// A client as the server knows it, whether from a handshake or from the request itself.
@@ -138,6 +188,24 @@ mod tests {
         assert_eq!(read(r#"{"elicitation":null,"sampling":true,"roots":[]}"#), Default::default());
         let caps = read(r#"{"sampling":{"tools":{}},"roots":{"listChanged":true},"x":1}"#);
         assert!(caps.sampling && caps.sampling_tools && !caps.sampling_context && caps.roots);
+    }
+
+    #[test]
+    fn required_capabilities_are_shaped_like_declared_ones() {
+        // T-21
+        for text in [
+            r#"{"elicitation":{}}"#,
+            r#"{"elicitation":{"url":{}},"sampling":{},"roots":{}}"#,
+            r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}}}"#,
+            "{}",
+        ] {
+            let mut out = Vec::new();
+            read(text).write(&mut out);
+            assert_eq!(String::from_utf8_lossy(&out), text);
+        }
+        let form = read(r#"{"elicitation":{}}"#);
+        let both = form.union(read(r#"{"roots":{}}"#));
+        assert!(both.includes(&form) && !form.includes(&both));
     }
 
     #[test]

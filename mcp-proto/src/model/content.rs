@@ -21,6 +21,11 @@ impl Role {
             Self::Assistant => "assistant",
         }
     }
+
+    /// The role of that name in the protocol.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [Self::User, Self::Assistant].into_iter().find(|role| role.as_str() == name)
+    }
 }
 
 /// Hints on how a client may use content or a resource (R24-CONT: annotations).

@@ -67,6 +67,15 @@ impl Json {
         json::kind(&self.0)
     }
 
+    /// Appends the value as one line: what peers and applications wrote may have line breaks
+    /// between its tokens, and lines frame messages (R24-STDIO-02).
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        match memchr::memchr2(b'\n', b'\r', &self.0) {
+            None => out.extend_from_slice(&self.0),
+            Some(_) => json::compact(&self.0, out),
+        }
+    }
+
     /// The text's bytes, shared.
     pub fn into_bytes(self) -> Bytes {
         self.0

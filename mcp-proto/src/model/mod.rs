@@ -4,12 +4,15 @@
 //! Nothing here names a revision. Adapters (module [`revision`](crate::revision)) turn wire
 //! messages into these types and these types into wire messages.
 
+mod answer;
 mod call;
 mod capability;
 mod catalog;
 mod content;
 mod declare;
 mod failure;
+mod in_arguments;
+mod input;
 mod json;
 mod log_level;
 pub mod mirror;
@@ -18,7 +21,10 @@ mod operation;
 mod outcome;
 mod result;
 mod text;
+mod view;
 
+pub use answer::{Answer, AnswerAction, BadAnswer, Root, Roots, SampleResult};
+pub use answer::{elicit_accept, elicit_cancel, elicit_decline};
 pub(crate) use call::Detail;
 pub use call::{Call, Completing, Reference};
 pub use capability::{ClientCapabilities, ClientProfile, Implementation};
@@ -28,6 +34,13 @@ pub use declare::{
     CacheHint, CacheScope, Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints,
 };
 pub use failure::{Failure, FailureKind};
+pub use in_arguments::{BadArguments, InArguments};
+pub use input::{
+    BadQuestion, Block, Choice, Field, FieldKind, Form, FormError, FormErrorKind, FormSchema,
+    Format, IncludeContext, InputFields, InputRequest, Misfit, ModelPreferences, PairingError,
+    Sampling, SamplingMessage, ToolChoice, ToolUse, Unaskable,
+};
+pub use input::{elicit, elicit_url, list_roots, method, sample};
 pub use json::Json;
 pub use log_level::LogLevel;
 pub use notice::{LogMessage, Progress};

@@ -47,7 +47,7 @@ pub use publish::Published;
 pub use select::{Context, Established, Selection, Transport};
 pub use set::{AdapterSet, AdapterSetError};
 
-use crate::model::{LogLevel, Operation};
+use crate::model::{InputFields, LogLevel, Operation};
 
 /// How a question reaches the person (or the model) behind the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -160,6 +160,8 @@ pub struct Adapter {
     pub failures: Failures,
     /// What messages can carry.
     pub fields: Fields,
+    /// What questions to the client can hold.
+    pub input: InputFields,
     /// What results carry.
     pub envelope: Envelope,
 }

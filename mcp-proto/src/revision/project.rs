@@ -14,13 +14,9 @@ use crate::frame::json;
 use crate::frame::writer::Object;
 use crate::model::Json;
 
-/// Appends a value as one line: what peers and applications wrote may have line breaks between its
-/// tokens, and lines frame messages (R24-STDIO-02).
+/// Appends a value as one line.
 pub(super) fn write_json(out: &mut Vec<u8>, value: &Json) {
-    match memchr::memchr2(b'\n', b'\r', value.as_bytes()) {
-        None => out.extend_from_slice(value.as_bytes()),
-        Some(_) => json::compact(value.as_bytes(), out),
-    }
+    value.write(out);
 }
 
 /// Adds a member of JSON text where there is one.

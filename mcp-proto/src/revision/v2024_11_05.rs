@@ -2,7 +2,7 @@
 
 use super::failures::wire;
 use super::{Adapter, AskBy, Envelope, Failures, Fields, Methods, Resumption, Structured};
-use crate::model::{LogLevel, Operation};
+use crate::model::{InputFields, LogLevel, Operation};
 
 /// HTTP+SSE and stdio, a handshake, no elicitation.
 pub(super) const ADAPTER: Adapter = Adapter {
@@ -64,5 +64,6 @@ pub(super) const ADAPTER: Adapter = Adapter {
         mirrored: false,
         extensions: false,
     },
+    input: InputFields::NONE,
     envelope: Envelope { result_type: false, cache_hints: false, server_info: false },
 };

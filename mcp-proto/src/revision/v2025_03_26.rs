@@ -2,6 +2,7 @@
 
 use super::v2024_11_05::ADAPTER as PREDECESSOR;
 use super::{Adapter, Fields, Resumption};
+use crate::model::InputFields;
 
 /// What an HTTP request that names no version is taken for.
 pub(super) const ADAPTER: Adapter = Adapter {
@@ -16,5 +17,6 @@ pub(super) const ADAPTER: Adapter = Adapter {
         completions_capability: true,
         ..PREDECESSOR.fields
     },
+    input: InputFields { sampling_audio: true, ..PREDECESSOR.input },
     ..PREDECESSOR
 };

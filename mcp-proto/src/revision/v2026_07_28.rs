@@ -3,7 +3,7 @@
 use super::failures::wire;
 use super::v2025_11_25::ADAPTER as PREDECESSOR;
 use super::{Adapter, AskBy, Envelope, Failures, Fields, Resumption, Structured};
-use crate::model::Operation;
+use crate::model::{InputFields, Operation};
 
 /// Stateless: a client is asked by a result, and answers by repeating its request.
 pub(super) const ADAPTER: Adapter = Adapter {
@@ -39,6 +39,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         extensions: true,
         ..PREDECESSOR.fields
     },
+    input: InputFields { elicitation_id: false, ..PREDECESSOR.input },
     envelope: Envelope { result_type: true, cache_hints: true, server_info: true },
     ..PREDECESSOR
 };
