@@ -51,20 +51,28 @@ mod error;
 mod exchange;
 mod extract;
 mod handler;
+mod host;
 pub mod kind;
+mod memory;
 mod outbox;
 mod parts;
 mod registry;
+mod run;
 mod running;
+mod runtime;
 mod schema;
 mod scope;
 #[allow(clippy::module_inception)]
 mod service;
+mod store;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tests;
 mod threading;
+
+#[cfg(test)]
+mod world;
 
 pub use schemars;
 
@@ -77,10 +85,14 @@ pub use error::Error;
 pub use exchange::{Amount, Exchange, Log, ProgressReport, Total};
 pub use extract::{Args, Extension, Provided, RawArgs, State, Uri, Variables};
 pub use handler::Handler;
+pub use host::{Carrier, Host};
+pub use memory::MemorySessionStore;
 pub use outbox::{Command, Outbox};
 pub use parts::{Parts, PartsBuilder};
 pub use registry::Registry;
 pub use running::Running;
+pub use runtime::{Runtime, Timer};
 pub use scope::{Extraction, FromExchange, Needs, Origin, Scope};
 pub use service::{Dispatched, Service};
+pub use store::{Execution, SessionStore, Simple, SimpleSessionStore};
 pub use threading::{Keep, Later, Local, Make, Shared, Threading};

@@ -50,6 +50,11 @@ impl Outbox {
         self.queue().pop_front()
     }
 
+    /// All commands that wait.
+    pub(crate) fn take(&self) -> VecDeque<(CallId, Command)> {
+        core::mem::take(&mut *self.queue())
+    }
+
     /// Wakes `waker`, and no other any more, when a command comes.
     pub fn register(&self, waker: &Waker) {
         self.0.waker.register(waker);

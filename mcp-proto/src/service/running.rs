@@ -35,6 +35,17 @@ impl<M: Threading> Running<M> {
         &self.exchange
     }
 
+    /// Whether it is neither done nor cancelled.
+    pub(crate) fn is_running(&self) -> bool {
+        self.handler.is_some()
+    }
+
+    /// The handler, to be run on where nobody waits for its outcome.
+    pub(crate) fn into_handler(mut self) -> Option<M::Boxed<'static, Outcome>> {
+        self.exchange.end(false);
+        self.handler.take()
+    }
+
     /// Drops the handler where it waits; this then ends without an outcome.
     pub fn cancel(&mut self) {
         self.exchange.end(true);

@@ -1,0 +1,124 @@
+//! A service with the world that it runs in.
+
+use core::fmt;
+use core::future::Future;
+use core::pin::pin;
+use std::io;
+use std::sync::Arc;
+
+use futures_io::{AsyncRead, AsyncWrite};
+use futures_util::future::poll_fn;
+use http::Extensions;
+
+use super::run::Loop;
+use super::{
+    Execution, MemorySessionStore, Parts, Runtime, Service, SessionStore, Shared, Threading,
+};
+use crate::effect::{Effect, EffectError, Reply};
+use crate::server::{Connection, Machine, Stdio};
+
+/// A service, the runtime that it runs on, and the stores that it keeps things in. Cloning shares
+/// them all.
+///
+/// A driver makes one, and calls [`run`](Self::run) for each stream that it accepts.
+pub struct Host<R, M: Threading = Shared>(Arc<Inner<R, M>>);
+
+struct Inner<R, M: Threading> {
+    service: Service<M>,
+    runtime: R,
+    sessions: Arc<dyn SessionStore>,
+}
+
+/// A machine whose calls may come by HTTP requests.
+pub trait Carrier: Machine {
+    /// The request whose calls are running, if there is such a thing. `extensions` are what the
+    /// driver knows of the stream.
+    fn parts(&self, extensions: &Extensions) -> Option<Parts>;
+}
+
+impl Carrier for Connection {
+    fn parts(&self, extensions: &Extensions) -> Option<Parts> {
+        let head = self.request()?.clone();
+        Some(Parts::of(head).extensions(extensions.clone()).build())
+    }
+}
+
+impl Carrier for Stdio {
+    fn parts(&self, _: &Extensions) -> Option<Parts> {
+        None
+    }
+}
+
+impl<M: Threading, R: Runtime<M>> Host<R, M> {
+    /// `service` on `runtime`, with its sessions in this process's memory.
+    pub fn new(service: Service<M>, runtime: R) -> Self {
+        Self::with_sessions(service, runtime, Arc::new(MemorySessionStore::new()))
+    }
+
+    /// `service` on `runtime`, with its sessions in that store.
+    pub fn with_sessions(service: Service<M>, runtime: R, sessions: Arc<dyn SessionStore>) -> Self {
+        Self(Arc::new(Inner { service, runtime, sessions }))
+    }
+
+    /// The service.
+    pub fn service(&self) -> &Service<M> {
+        &self.0.service
+    }
+
+    /// The runtime.
+    pub fn runtime(&self) -> &R {
+        &self.0.runtime
+    }
+
+    /// Serves one stream to its end: reads into `machine`, runs its calls, writes what it says.
+    ///
+    /// `extensions` are handed to the stream's calls beside their HTTP request. Once `until` is
+    /// done, no further request is taken and the stream ends when the running calls have ended.
+    /// Dropping the future cancels what runs.
+    ///
+    /// Handlers are polled in here, at once when their call comes; a handler that waits holds up
+    /// nothing else, one that blocks the thread holds up its stream. Cancelling is dropping.
+    ///
+    /// # Errors
+    /// What ended the stream, where that was neither the peer nor this side closing it.
+    pub async fn run<C: Carrier>(
+        &self,
+        machine: C,
+        stream: impl AsyncRead + AsyncWrite,
+        extensions: Extensions,
+        until: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        let (mut stream, mut until) = (pin!(stream), pin!(until));
+        let mut timer = pin!(self.0.runtime.timer());
+        let mut running = Loop::new(self.clone(), machine, extensions);
+        poll_fn(|cx| running.poll(stream.as_mut(), timer.as_mut(), until.as_mut(), cx)).await
+    }
+
+    /// Has the world do what a machine asks.
+    pub(crate) fn answer(&self, effect: Effect) -> Execution {
+        match effect {
+            Effect::Random => {
+                let mut bytes = [0; 32];
+                let filled = self.0.runtime.fill_random(&mut bytes);
+                Execution::Done(filled.map(|()| Reply::Random(bytes)))
+            }
+            Effect::Session(op) => self.0.sessions.execute(self.0.runtime.now(), op),
+            Effect::Hub(_) => {
+                let why = "this host has no hub: nothing can be published or listened to";
+                Execution::Done(Err(EffectError::Unavailable(why.into())))
+            }
+        }
+    }
+}
+
+impl<R, M: Threading> Clone for Host<R, M> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<R, M: Threading> fmt::Debug for Host<R, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Host").field(&self.0.service).finish()
+    }
+}

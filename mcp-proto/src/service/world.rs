@@ -1,0 +1,297 @@
+//! What tests of the loop run on: virtual time, pipes in memory, an executor of two tasks.
+
+use core::future::Future;
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll, Waker};
+use core::time::Duration;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::Wake;
+
+use futures_io::{AsyncRead, AsyncWrite};
+
+use super::{Runtime, Threading, Timer};
+use crate::effect::EffectError;
+use crate::time::Instant;
+
+/// A runtime whose time passes only when nothing else can happen.
+#[derive(Clone, Default)]
+pub(crate) struct VirtualTime(Arc<Mutex<Clock>>);
+
+#[derive(Default)]
+struct Clock {
+    now: Instant,
+    /// Timers that somebody waits for.
+    waiting: Vec<(Instant, Waker)>,
+    detached: usize,
+}
+
+impl VirtualTime {
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.0.lock().unwrap()
+    }
+
+    /// How much work was left to run on.
+    pub(crate) fn detached(&self) -> usize {
+        self.clock().detached
+    }
+
+    /// Now.
+    pub(crate) fn time(&self) -> Instant {
+        self.clock().now
+    }
+
+    /// Waits.
+    pub(crate) async fn sleep(&self, time: Duration) {
+        let until = self.time() + time;
+        let mut timer = VirtualTimer { clock: self.clone(), at: Some(until) };
+        std::future::poll_fn(|cx| Pin::new(&mut timer).poll_elapsed(cx)).await;
+    }
+
+    /// Runs `server` and `client` until both are done, in virtual time.
+    ///
+    /// # Panics
+    /// Where both wait for something that never comes.
+    pub(crate) fn run<S: Future, C: Future>(&self, server: S, client: C) -> (S::Output, C::Output) {
+        let (mut server, mut client) = (pin!(server), pin!(client));
+        let (mut served, mut done) = (None, None);
+        let flag = Arc::new(Flag::default());
+        let waker = Waker::from(Arc::clone(&flag));
+        let mut cx = Context::from_waker(&waker);
+        loop {
+            flag.0.store(false, Ordering::SeqCst);
+            poll_into(&mut served, server.as_mut(), &mut cx);
+            poll_into(&mut done, client.as_mut(), &mut cx);
+            if served.is_some() && done.is_some() {
+                return (served.unwrap(), done.unwrap());
+            }
+            if !flag.0.load(Ordering::SeqCst) {
+                self.pass();
+            }
+        }
+    }
+
+    /// Nothing can happen now: the next timer goes off.
+    fn pass(&self) {
+        let mut clock = self.clock();
+        let waiting = core::mem::take(&mut clock.waiting);
+        let next = waiting.iter().map(|(at, _)| *at).min();
+        clock.now = next.expect("everybody waits, and no timer is set").max(clock.now);
+        drop(clock);
+        waiting.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+}
+
+fn poll_into<F: Future>(done: &mut Option<F::Output>, future: Pin<&mut F>, cx: &mut Context<'_>) {
+    if done.is_none()
+        && let Poll::Ready(output) = future.poll(cx)
+    {
+        *done = Some(output);
+    }
+}
+
+#[derive(Default)]
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+impl<M: Threading> Runtime<M> for VirtualTime {
+    type Timer = VirtualTimer;
+
+    fn now(&self) -> Instant {
+        self.time()
+    }
+
+    fn timer(&self) -> VirtualTimer {
+        VirtualTimer { clock: self.clone(), at: None }
+    }
+
+    fn wall(&self) -> Duration {
+        Duration::from_micros(self.time().as_micros())
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) -> Result<(), EffectError> {
+        bytes.fill(7);
+        Ok(())
+    }
+
+    fn detach<T: 'static>(&self, _: M::Boxed<'static, T>) {
+        self.clock().detached += 1;
+    }
+}
+
+pub(crate) struct VirtualTimer {
+    clock: VirtualTime,
+    at: Option<Instant>,
+}
+
+impl Timer for VirtualTimer {
+    fn reset(mut self: Pin<&mut Self>, at: Instant) {
+        self.at = Some(at);
+    }
+
+    fn poll_elapsed(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(at) = self.at else { return Poll::Pending };
+        let mut clock = self.clock.clock();
+        if at <= clock.now {
+            return Poll::Ready(());
+        }
+        clock.waiting.push((at, cx.waker().clone()));
+        Poll::Pending
+    }
+}
+
+/// One direction of a pipe.
+#[derive(Default)]
+struct Channel {
+    bytes: VecDeque<u8>,
+    capacity: usize,
+    /// The writer is done.
+    ended: bool,
+    /// The reader is gone.
+    broken: bool,
+    writes: usize,
+    waiting: Vec<Waker>,
+}
+
+/// One end of a pair of pipes.
+pub(crate) struct End {
+    incoming: Arc<Mutex<Channel>>,
+    outgoing: Arc<Mutex<Channel>>,
+}
+
+/// Two ends, whose pipes hold `capacity` bytes each way.
+pub(crate) fn pair(capacity: usize) -> (End, End) {
+    let channel = || Arc::new(Mutex::new(Channel { capacity, ..Channel::default() }));
+    let (there, back) = (channel(), channel());
+    let end = |incoming: &Arc<_>, outgoing: &Arc<_>| End {
+        incoming: Arc::clone(incoming),
+        outgoing: Arc::clone(outgoing),
+    };
+    (end(&there, &back), end(&back, &there))
+}
+
+impl Channel {
+    fn wake(&mut self) {
+        self.waiting.drain(..).for_each(Waker::wake);
+    }
+}
+
+impl End {
+    /// How many writes the other end made.
+    pub(crate) fn writes(&self) -> usize {
+        self.incoming.lock().unwrap().writes
+    }
+
+    /// Writes all of `bytes`.
+    pub(crate) async fn send(&mut self, bytes: &[u8]) {
+        let mut sent = 0;
+        while sent < bytes.len() {
+            let rest = &bytes[sent..];
+            sent += std::future::poll_fn(|cx| Pin::new(&mut *self).poll_write(cx, rest))
+                .await
+                .expect("the other end reads");
+        }
+    }
+
+    /// Reads what there is; nothing at the end.
+    pub(crate) async fn receive(&mut self) -> Vec<u8> {
+        let mut bytes = [0; 4096];
+        let read = std::future::poll_fn(|cx| Pin::new(&mut *self).poll_read(cx, &mut bytes))
+            .await
+            .expect("pipes do not fail");
+        bytes[..read].to_vec()
+    }
+
+    /// Reads until `enough`, or to the end.
+    pub(crate) async fn receive_until(&mut self, enough: impl Fn(&str) -> bool) -> String {
+        let mut text = String::new();
+        while !enough(&text) {
+            let more = self.receive().await;
+            if more.is_empty() {
+                break;
+            }
+            text.push_str(&String::from_utf8(more).expect("UTF-8"));
+        }
+        text
+    }
+
+    /// Reads to the end.
+    pub(crate) async fn receive_all(&mut self) -> String {
+        self.receive_until(|_| false).await
+    }
+
+    /// Ends this side.
+    pub(crate) fn end(&self) {
+        let mut outgoing = self.outgoing.lock().unwrap();
+        outgoing.ended = true;
+        outgoing.wake();
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.end();
+        let mut incoming = self.incoming.lock().unwrap();
+        incoming.broken = true;
+        incoming.wake();
+    }
+}
+
+impl AsyncRead for End {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut incoming = self.incoming.lock().unwrap();
+        let read = into.len().min(incoming.bytes.len());
+        if read == 0 && !incoming.ended {
+            incoming.waiting.push(cx.waker().clone());
+            return Poll::Pending;
+        }
+        for (into, byte) in into.iter_mut().zip(incoming.bytes.drain(..read)) {
+            *into = byte;
+        }
+        incoming.wake();
+        Poll::Ready(Ok(read))
+    }
+}
+
+impl AsyncWrite for End {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        from: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut outgoing = self.outgoing.lock().unwrap();
+        if outgoing.broken {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        let room = outgoing.capacity - outgoing.bytes.len();
+        if room == 0 {
+            outgoing.waiting.push(cx.waker().clone());
+            return Poll::Pending;
+        }
+        let written = room.min(from.len());
+        outgoing.bytes.extend(&from[..written]);
+        outgoing.writes += 1;
+        outgoing.wake();
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.end();
+        Poll::Ready(Ok(()))
+    }
+}
