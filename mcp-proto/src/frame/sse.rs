@@ -1,7 +1,8 @@
 //! Server-Sent Events by the WHATWG grammar (HTML Standard 9.2; R26-HTTP-45, C55, C62, T-36, T-41).
 //!
 //! Writing: [`Event::encode`] for any event, [`append_message`], [`append_priming`] and
-//! [`append_comment`] for the paths where every allocation counts. Reading: [`Decoder`].
+//! [`append_comment`] for the paths where every allocation counts. Reading: [`Decoder`]. A whole
+//! response, with its queue, heartbeat and end: [`Stream`].
 //!
 //! ```
 //! use mcp_proto::frame::sse::{Decoder, Event};
@@ -21,9 +22,11 @@
 mod decode;
 mod encode;
 mod lines;
+mod stream;
 
 pub use decode::{Decoder, Limits, SseError};
 pub use encode::{append_comment, append_message, append_named, append_priming};
+pub use stream::{SendError, Stream, StreamEnd, StreamOptions};
 
 /// One event: what stands between two blank lines of a stream. Every field is optional.
 ///

@@ -1,5 +1,6 @@
 //! What kinds of reply a client takes.
 
+use crate::frame::coding::quality;
 use crate::frame::http1::Headers;
 
 /// Which of the two kinds of reply a client takes (R2503-HTTP-06).
@@ -32,7 +33,7 @@ impl Accept {
     fn add(&mut self, range: &[u8]) {
         let mut parts = range.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
         let media = parts.next().unwrap_or_default();
-        if parts.any(is_refused) {
+        if quality(parts) == 0 {
             return;
         }
         let is = |name: &str| media.eq_ignore_ascii_case(name.as_bytes());
@@ -40,14 +41,6 @@ impl Accept {
         self.json |= any || is("application/*") || is("application/json");
         self.stream |= any || is("text/*") || is("text/event-stream");
     }
-}
-
-/// Whether a parameter is a quality of zero.
-fn is_refused(parameter: &[u8]) -> bool {
-    let Some((name, value)) = parameter.split_at_checked(2) else { return false };
-    name.eq_ignore_ascii_case(b"q=")
-        && value.first() == Some(&b'0')
-        && value.iter().all(|byte| matches!(byte, b'0' | b'.'))
 }
 
 /// Whether a `Content-Type` is JSON: by its essence, whatever its parameters, but only in UTF-8.
