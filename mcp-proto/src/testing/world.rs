@@ -138,6 +138,11 @@ impl<M: Machine, A: Application> World<M, A> {
         self.drain();
     }
 
+    /// The calls that were cancelled, by their numbers.
+    pub fn cancelled(&self) -> impl Iterator<Item = CallId> + '_ {
+        self.cancelled.iter().copied()
+    }
+
     /// The bytes that the peer read since the last time.
     pub fn take_sent(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.sent)
@@ -170,6 +175,17 @@ impl<M: Machine, A: Application> World<M, A> {
         let has_come = |world: &Self| !world.sent.is_empty() || world.is_closed();
         self.run_until(self.now + most, has_come);
         has_come(self)
+    }
+
+    /// Lets time pass until the machine sends something, and takes it; `None` once nothing is
+    /// under way that could make it send more. Like [`run`](Self::run), it waits for no deadline.
+    ///
+    /// # Panics
+    /// As [`run_for`](Self::run_for).
+    pub fn next_sent(&mut self) -> Option<Vec<u8>> {
+        let has_come = |world: &Self| !world.sent.is_empty() || world.agenda.is_empty();
+        self.run_until(Instant::ZERO + Duration::MAX, has_come);
+        Some(self.take_sent()).filter(|sent| !sent.is_empty())
     }
 
     fn run_until(&mut self, until: Instant, is_enough: impl Fn(&Self) -> bool) {
