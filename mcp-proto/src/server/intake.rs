@@ -1,6 +1,7 @@
 //! What a decoded request needs: an answer that is known already, or the application.
 
-use crate::model::{Call, Detail, Failure, FailureKind, LogLevel, Operation, Reference};
+use crate::frame::writer::Object;
+use crate::model::{Call, Detail, Failure, FailureKind, Json, LogLevel, Operation, Reference};
 use crate::revision::{Adapter, AdapterSet, Published};
 
 /// What is to be done about a request.
@@ -45,7 +46,7 @@ pub(crate) fn plan(published: &Published, adapter: &Adapter, call: &Call) -> Pla
         }),
         Operation::ReadResource => run_if(catalog.locate(target).is_some(), || {
             let message = format!("Resource not found: {}", shown(target));
-            Failure::new(FailureKind::ResourceNotFound, message)
+            Failure::new(FailureKind::ResourceNotFound, message).with_data(about(target))
         }),
         Operation::GetPrompt => get_prompt(published, call, target),
         Operation::Complete => complete(published, call),
@@ -128,6 +129,15 @@ fn complete(published: &Published, call: &Call) -> Plan {
         }
     };
     run_if(known, || Failure::new(FailureKind::InvalidParams, "Unknown ref: nothing to complete"))
+}
+
+/// Which resource is missing, for programs (R24-RSRC-11).
+fn about(uri: &str) -> Json {
+    let mut data = Vec::new();
+    let mut object = Object::begin(&mut data);
+    object.string("uri", uri);
+    object.end();
+    Json::scanned(data.into())
 }
 
 /// A peer's text, short enough to be repeated to it.
