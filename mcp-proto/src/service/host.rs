@@ -12,9 +12,10 @@ use http::Extensions;
 
 use super::run::Loop;
 use super::{
-    Execution, MemorySessionStore, Parts, Runtime, Service, SessionStore, Shared, Threading,
+    Execution, Hub, MemoryHub, MemorySessionStore, Parts, Runtime, Service, SessionStore, Shared,
+    Threading,
 };
-use crate::effect::{Effect, EffectError, Reply};
+use crate::effect::{Effect, Reply};
 use crate::server::{Connection, Machine, Stdio};
 
 /// A service, the runtime that it runs on, and the stores that it keeps things in. Cloning shares
@@ -27,6 +28,7 @@ struct Inner<R, M: Threading> {
     service: Service<M>,
     runtime: R,
     sessions: Arc<dyn SessionStore>,
+    hub: Arc<dyn Hub>,
 }
 
 /// A machine whose calls may come by HTTP requests.
@@ -50,14 +52,24 @@ impl Carrier for Stdio {
 }
 
 impl<M: Threading, R: Runtime<M>> Host<R, M> {
-    /// `service` on `runtime`, with its sessions in this process's memory.
+    /// `service` on `runtime`, with its sessions and events in this process's memory.
     pub fn new(service: Service<M>, runtime: R) -> Self {
         Self::with_sessions(service, runtime, Arc::new(MemorySessionStore::new()))
     }
 
     /// `service` on `runtime`, with its sessions in that store.
     pub fn with_sessions(service: Service<M>, runtime: R, sessions: Arc<dyn SessionStore>) -> Self {
-        Self(Arc::new(Inner { service, runtime, sessions }))
+        Self::with_stores(service, runtime, sessions, Arc::new(MemoryHub::new()))
+    }
+
+    /// `service` on `runtime`, with its sessions in that store and its events in that hub.
+    pub fn with_stores(
+        service: Service<M>,
+        runtime: R,
+        sessions: Arc<dyn SessionStore>,
+        hub: Arc<dyn Hub>,
+    ) -> Self {
+        Self(Arc::new(Inner { service, runtime, sessions, hub }))
     }
 
     /// The service.
@@ -103,10 +115,7 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
                 Execution::Done(filled.map(|()| Reply::Random(bytes)))
             }
             Effect::Session(op) => self.0.sessions.execute(self.0.runtime.now(), op),
-            Effect::Hub(_) => {
-                let why = "this host has no hub: nothing can be published or listened to";
-                Execution::Done(Err(EffectError::Unavailable(why.into())))
-            }
+            Effect::Hub(op) => self.0.hub.execute(self.0.runtime.now(), op),
         }
     }
 }

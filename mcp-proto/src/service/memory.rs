@@ -119,7 +119,8 @@ impl Sessions {
             self.remove(idle);
         }
         let (expires, used) = (self.now + ttl, self.next_use());
-        let record = Record { data, version: 1 };
+        // Greater than any version of an earlier record: every save counts as a use.
+        let record = Record { data, version: used };
         self.by_use.insert(used, Arc::clone(&id));
         self.by_expiry.insert((expires, used));
         self.by_id.insert(id, Session { record, expires, used });
@@ -234,7 +235,7 @@ mod tests {
         assert!(create(&store, at(0), "saved"));
         assert!(get(&store, at(30), "read", true).is_some());
         assert!(get(&store, at(30), "idle", false).is_some(), "reading alone renews nothing");
-        assert!(save(&store, at(59), "saved", 1));
+        assert!(save(&store, at(59), "saved", 3), "the third record's first version");
         assert!(get(&store, at(60), "idle", true).is_none());
         assert!(create(&store, at(60), "idle"));
         assert!(get(&store, at(89), "read", false).is_some());

@@ -1,6 +1,7 @@
 //! What the loop needs of a runtime: time, wake-ups, randomness, and a place for work that
 //! outlives its connection.
 
+use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use core::time::Duration;
@@ -41,4 +42,10 @@ pub trait Timer {
     /// Whether it went off since it was set. One that is not set never does. Where this is
     /// pending, the task is woken when the time comes.
     fn poll_elapsed(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()>;
+}
+
+/// A runtime's timer, for what waits outside a connection's loop: stores and hubs.
+pub trait Sleep: Send + Sync {
+    /// Waits for `duration`.
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }

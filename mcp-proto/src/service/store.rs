@@ -121,9 +121,10 @@ pub trait SimpleSessionStore: Send + Sync + 'static {
     fn delete(&self, id: String) -> impl Future<Output = Result<(), Self::Error>> + Send;
 }
 
-/// A [`SessionStore`] made of a [`SimpleSessionStore`]. Cloning shares it.
+/// A [`SessionStore`] made of a [`SimpleSessionStore`], or a [`Hub`](super::Hub) made of a
+/// [`SimpleHub`](super::SimpleHub). Cloning shares it.
 #[derive(Debug)]
-pub struct Simple<S>(Arc<S>);
+pub struct Simple<S>(pub(super) Arc<S>);
 
 impl<S> Simple<S> {
     /// A store whose operations are those of `store`.

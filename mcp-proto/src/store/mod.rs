@@ -10,5 +10,5 @@ pub mod sql;
 
 pub use hub::{Cursor, HubOp, Polled, Read};
 pub use keys::{scoped, topic};
-pub use place::{Bell, Extent, Found, PAGE_BYTES, PAGE_MESSAGES, Place, place, read};
+pub use place::{Bell, DELETED_FOR, Extent, Found, PAGE_BYTES, PAGE_MESSAGES, Place, place, read};
 pub use session::{Record, SessionOp};

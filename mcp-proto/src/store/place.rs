@@ -1,5 +1,7 @@
 //! How a log numbers what is published, and what a reader's cursor means against that.
 
+use core::time::Duration;
+
 use bytes::Bytes;
 
 use super::{Cursor, Read};
@@ -49,6 +51,9 @@ impl Extent {
     }
 }
 
+/// How long a log remembers that a topic was deleted. What follows has greater places anyway.
+pub const DELETED_FOR: Duration = Duration::from_secs(60);
+
 /// How many messages of a topic a log returns at once.
 pub const PAGE_MESSAGES: usize = 256;
 
@@ -87,7 +92,7 @@ pub fn read(after: Place, found: Found) -> Option<Read> {
 
 /// A short name of a topic, to tell other processes that it has news: the topic itself may be a
 /// secret, and too long. Two topics with one bell are looked at once too often, no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bell(u64);
 
 impl Bell {

@@ -67,7 +67,7 @@ impl fmt::Debug for SessionOp {
 pub struct Record {
     /// JSON text.
     pub data: Bytes,
-    /// Changes with every save.
+    /// Changes with every save. A later record of the same id has none of the earlier versions.
     pub version: u64,
 }
 
