@@ -11,6 +11,7 @@ use futures_util::future::poll_fn;
 use http::Extensions;
 
 use super::run::Loop;
+use super::work::Work;
 use super::{
     Execution, Hub, MemoryHub, MemorySessionStore, Parts, Runtime, Service, SessionStore, Shared,
     Threading,
@@ -93,17 +94,25 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
     ///
     /// # Errors
     /// What ended the stream, where that was neither the peer nor this side closing it.
-    pub async fn run<C: Carrier>(
+    pub fn run<C, S, U>(
         &self,
         machine: C,
-        stream: impl AsyncRead + AsyncWrite,
+        stream: S,
         extensions: Extensions,
-        until: impl Future<Output = ()>,
-    ) -> io::Result<()> {
-        let (mut stream, mut until) = (pin!(stream), pin!(until));
-        let mut timer = pin!(self.0.runtime.timer());
-        let mut running = Loop::new(self.clone(), machine, extensions);
-        poll_fn(|cx| running.poll(stream.as_mut(), timer.as_mut(), until.as_mut(), cx)).await
+        until: U,
+    ) -> impl Future<Output = io::Result<()>> + use<C, S, U, R, M>
+    where
+        C: Carrier,
+        S: AsyncRead + AsyncWrite + Unpin,
+        U: Future<Output = ()>,
+    {
+        // Made out here: what an async block moves into its own locals it would hold twice.
+        let mut running = Loop::new(stream, machine, Work::new(self.clone(), extensions));
+        let timer = self.0.runtime.timer();
+        async move {
+            let (mut timer, mut until) = (pin!(timer), pin!(until));
+            poll_fn(|cx| running.poll(timer.as_mut(), until.as_mut(), cx)).await
+        }
     }
 
     /// Has the world do what a machine asks.

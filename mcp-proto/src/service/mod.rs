@@ -73,9 +73,11 @@ mod support;
 mod tests;
 mod threading;
 
+mod work;
 #[cfg(test)]
 mod world;
 
+pub use http::Extensions;
 pub use schemars;
 
 pub use build::BuildError;

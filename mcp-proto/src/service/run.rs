@@ -6,14 +6,11 @@ use core::task::{Context, Poll};
 use std::io::{self, ErrorKind};
 
 use futures_io::{AsyncRead, AsyncWrite};
-use futures_util::stream::{FuturesUnordered, StreamExt};
-use http::Extensions;
 
 use super::host::Carrier;
-use super::{Command, Dispatched, Execution, Host, Outbox, Running, Runtime, Threading, Timer};
-use crate::effect::{EffectError, EffectId, Reply};
-use crate::model::{Failure, FailureKind, Outcome};
-use crate::server::{CallId, Closing, Event, Output};
+use super::work::Work;
+use super::{Runtime, Threading, Timer};
+use crate::server::Closing;
 use crate::time::{Instant, earlier};
 
 /// How much is read at once. It lives on the stack, so that a stream without traffic has no
@@ -28,14 +25,10 @@ const UNWRITTEN: usize = 1 << 20;
 const ROUNDS: usize = 32;
 
 /// One stream's server, between polls.
-pub(crate) struct Loop<C, R, M: Threading> {
-    host: Host<R, M>,
+pub(crate) struct Loop<C, R: Runtime<M>, M: Threading, S> {
+    stream: S,
     machine: C,
-    extensions: Extensions,
-    outbox: Outbox,
-    calls: FuturesUnordered<Running<M>>,
-    /// Few at a time, so they are polled in turn.
-    effects: Vec<(EffectId, Pin<Box<dyn Future<Output = Answer> + Send>>)>,
+    work: Work<R, M>,
     /// Read, and not taken by the machine yet.
     unread: Vec<u8>,
     /// To be written, from `written` on.
@@ -49,8 +42,6 @@ pub(crate) struct Loop<C, R, M: Threading> {
     broken: Option<io::Error>,
 }
 
-type Answer = Result<Reply, EffectError>;
-
 /// One direction of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
@@ -62,15 +53,18 @@ enum Side {
     Closed,
 }
 
-impl<C: Carrier, R: Runtime<M>, M: Threading> Loop<C, R, M> {
-    pub(crate) fn new(host: Host<R, M>, machine: C, extensions: Extensions) -> Self {
+impl<C, R, M, S> Loop<C, R, M, S>
+where
+    C: Carrier,
+    R: Runtime<M>,
+    M: Threading,
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    pub(crate) fn new(stream: S, machine: C, work: Work<R, M>) -> Self {
         Self {
-            host,
+            stream,
             machine,
-            extensions,
-            outbox: Outbox::new(),
-            calls: FuturesUnordered::new(),
-            effects: Vec::new(),
+            work,
             unread: Vec::new(),
             unwritten: Vec::new(),
             written: 0,
@@ -86,25 +80,24 @@ impl<C: Carrier, R: Runtime<M>, M: Threading> Loop<C, R, M> {
     /// in one piece. A write that blocks holds up no read.
     pub(crate) fn poll(
         &mut self,
-        mut stream: Pin<&mut (impl AsyncRead + AsyncWrite)>,
         mut timer: Pin<&mut R::Timer>,
         mut until: Pin<&mut impl Future<Output = ()>>,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<()>> {
-        self.outbox.register(cx.waker());
+        self.work.register(cx.waker());
         if !self.stopping && until.as_mut().poll(cx).is_ready() {
             self.stopping = true;
             self.machine.close();
         }
         for _ in 0..ROUNDS {
-            let now = self.host.runtime().now();
+            let now = self.work.now();
             let mut moved = self.tick(now);
-            moved |= self.read(stream.as_mut(), now, cx);
-            moved |= self.advance(now, cx);
-            moved |= self.write(stream.as_mut(), now, cx);
+            moved |= self.read(now, cx);
+            moved |= self.work.advance(&mut self.machine, now, cx);
+            moved |= self.write(now, cx);
             if self.is_over(now) {
-                self.advance(now, cx);
-                self.detach();
+                self.work.advance(&mut self.machine, now, cx);
+                self.work.detach();
                 return Poll::Ready(self.broken.take().map_or(Ok(()), Err));
             }
             if !moved && self.rest(timer.as_mut(), cx).is_pending() {
@@ -116,12 +109,7 @@ impl<C: Carrier, R: Runtime<M>, M: Threading> Loop<C, R, M> {
     }
 
     /// Hands one chunk in.
-    fn read(
-        &mut self,
-        stream: Pin<&mut (impl AsyncRead + AsyncWrite)>,
-        now: Instant,
-        cx: &mut Context<'_>,
-    ) -> bool {
+    fn read(&mut self, now: Instant, cx: &mut Context<'_>) -> bool {
         let full = self.unwritten.len() - self.written >= UNWRITTEN;
         if self.reading != Side::Open || full || !self.machine.wants_input() {
             return false;
@@ -132,7 +120,7 @@ impl<C: Carrier, R: Runtime<M>, M: Threading> Loop<C, R, M> {
             return taken > 0;
         }
         let mut chunk = [0; CHUNK];
-        match stream.poll_read(cx, &mut chunk) {
+        match Pin::new(&mut self.stream).poll_read(cx, &mut chunk) {
             Poll::Pending => return false,
             Poll::Ready(Ok(0)) => {
                 self.reading = Side::Closed;
@@ -147,111 +135,6 @@ impl<C: Carrier, R: Runtime<M>, M: Threading> Loop<C, R, M> {
             Poll::Ready(Err(error)) => self.break_off(now, error),
         }
         true
-    }
-
-    /// Runs everything that runs: calls, what they say, effects; until nothing is left to do.
-    fn advance(&mut self, now: Instant, cx: &mut Context<'_>) -> bool {
-        let mut moved = false;
-        loop {
-            let mut again = self.drain(now, cx);
-            while let Poll::Ready(Some((id, outcome))) = self.calls.poll_next_unpin(cx) {
-                again = true;
-                self.settle(id, outcome);
-            }
-            again |= self.obey();
-            again |= self.poll_effects(now, cx);
-            if !again {
-                return moved;
-            }
-            moved = true;
-        }
-    }
-
-    /// Does what the machine says.
-    fn drain(&mut self, now: Instant, cx: &mut Context<'_>) -> bool {
-        let mut moved = false;
-        while let Some(output) = self.machine.poll_output() {
-            moved = true;
-            match output {
-                Output::Event(Event::Call(id, call)) => {
-                    let parts = || self.machine.parts(&self.extensions);
-                    match self.host.service().dispatch(id, call, parts, &self.outbox) {
-                        Dispatched::Done(outcome) => self.machine.respond(id, outcome),
-                        Dispatched::Running(running) => self.begin(running, cx),
-                    }
-                }
-                Output::Event(Event::Cancelled(id)) => {
-                    self.cancel(id);
-                }
-                Output::Effect(id, effect) => match self.host.answer(effect) {
-                    Execution::Done(reply) => self.machine.handle_reply(now, id, reply),
-                    Execution::Later(reply) => self.effects.push((id, reply)),
-                },
-                Output::Abandon(id) => self.effects.retain(|(own, _)| *own != id),
-            }
-        }
-        moved
-    }
-
-    /// Most handlers are done the first time they are polled, and cost no bookkeeping.
-    fn begin(&mut self, mut running: Running<M>, cx: &mut Context<'_>) {
-        match Pin::new(&mut running).poll(cx) {
-            Poll::Ready((id, outcome)) => self.settle(id, outcome),
-            Poll::Pending => self.calls.push(running),
-        }
-    }
-
-    /// What a handler said before its result goes out before it.
-    fn settle(&mut self, id: CallId, outcome: Option<Outcome>) {
-        self.obey();
-        if let Some(outcome) = outcome {
-            self.machine.respond(id, outcome);
-        }
-    }
-
-    /// Does what handlers say.
-    fn obey(&mut self) -> bool {
-        let mut moved = false;
-        // What is said meanwhile has its turn when this is polled again.
-        for (id, command) in self.outbox.take() {
-            moved = true;
-            match command {
-                Command::Progress(progress) => self.machine.progress(id, progress),
-                Command::Log(message) => self.machine.log(id, message),
-                Command::Cancel => {
-                    if self.cancel(id) {
-                        let why = "the server cancelled the call";
-                        let failure = Failure::new(FailureKind::Internal, why);
-                        self.machine.respond(id, failure.into());
-                    }
-                }
-            }
-        }
-        moved
-    }
-
-    /// Drops a call's handler; false where there is none any more.
-    fn cancel(&mut self, id: CallId) -> bool {
-        let found = self.calls.iter_mut().find(|running| running.id() == id);
-        found.is_some_and(|running| {
-            let runs = running.is_running();
-            running.cancel();
-            runs
-        })
-    }
-
-    fn poll_effects(&mut self, now: Instant, cx: &mut Context<'_>) -> bool {
-        let mut moved = false;
-        let machine = &mut self.machine;
-        self.effects.retain_mut(|(id, effect)| match effect.as_mut().poll(cx) {
-            Poll::Ready(reply) => {
-                machine.handle_reply(now, *id, reply);
-                moved = true;
-                false
-            }
-            Poll::Pending => true,
-        });
-        moved
     }
 
     /// Tells the machine what time it is, if it wants to know.
@@ -286,12 +169,7 @@ impl<C: Carrier, R: Runtime<M>, M: Threading> Loop<C, R, M> {
     }
 
     /// Writes what there is, and shuts the writing side down after the last of it.
-    fn write(
-        &mut self,
-        mut stream: Pin<&mut (impl AsyncRead + AsyncWrite)>,
-        now: Instant,
-        cx: &mut Context<'_>,
-    ) -> bool {
+    fn write(&mut self, now: Instant, cx: &mut Context<'_>) -> bool {
         let mut moved = false;
         loop {
             if self.written == self.unwritten.len() {
@@ -302,11 +180,12 @@ impl<C: Carrier, R: Runtime<M>, M: Threading> Loop<C, R, M> {
                 }
             }
             let rest = self.unwritten.get(self.written..).unwrap_or_default();
+            let stream = Pin::new(&mut self.stream);
             let polled = match self.writing {
                 Side::Closed => return moved,
-                Side::Closing => stream.as_mut().poll_close(cx).map_ok(|()| None),
-                _ if !rest.is_empty() => stream.as_mut().poll_write(cx, rest).map_ok(Some),
-                Side::Unflushed => stream.as_mut().poll_flush(cx).map_ok(|()| None),
+                Side::Closing => stream.poll_close(cx).map_ok(|()| None),
+                _ if !rest.is_empty() => stream.poll_write(cx, rest).map_ok(Some),
+                Side::Unflushed => stream.poll_flush(cx).map_ok(|()| None),
                 Side::Open => {
                     if self.machine.closing() == Closing::Open {
                         return moved;
@@ -350,18 +229,9 @@ impl<C: Carrier, R: Runtime<M>, M: Threading> Loop<C, R, M> {
         }
     }
 
-    /// Lets the calls run on that outlive their stream: those that the machine did not cancel.
-    fn detach(&mut self) {
-        for running in core::mem::take(&mut self.calls) {
-            if let Some(handler) = running.into_handler() {
-                self.host.runtime().detach(handler);
-            }
-        }
-    }
-
     /// A stream without traffic keeps no buffers.
     fn release(&mut self) {
-        if self.unwritten.is_empty() && self.calls.is_empty() {
+        if self.unwritten.is_empty() && self.work.is_idle() {
             self.unwritten = Vec::new();
         }
         if self.unread.is_empty() {

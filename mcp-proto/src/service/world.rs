@@ -64,9 +64,10 @@ impl VirtualTime {
             flag.0.store(false, Ordering::SeqCst);
             poll_into(&mut served, server.as_mut(), &mut cx);
             poll_into(&mut done, client.as_mut(), &mut cx);
-            if served.is_some() && done.is_some() {
-                return (served.unwrap(), done.unwrap());
-            }
+            (served, done) = match (served, done) {
+                (Some(served), Some(done)) => return (served, done),
+                unfinished => unfinished,
+            };
             if !flag.0.load(Ordering::SeqCst) {
                 self.pass();
             }

@@ -1,0 +1,178 @@
+//! The calls and effects of one machine, while they take their time.
+
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use http::Extensions;
+
+use super::host::Carrier;
+use super::{Command, Dispatched, Execution, Host, Outbox, Running, Runtime, Threading};
+use crate::effect::{EffectError, EffectId, Reply};
+use crate::model::{Failure, FailureKind, Outcome};
+use crate::server::{CallId, Event, Output};
+use crate::time::Instant;
+
+/// Everything that runs for one machine.
+pub(crate) struct Work<R, M: Threading> {
+    host: Host<R, M>,
+    extensions: Extensions,
+    outbox: Outbox,
+    calls: FuturesUnordered<Running<M>>,
+    /// Few at a time, so they are polled in turn.
+    effects: Vec<(EffectId, Answering)>,
+}
+
+type Answering = Pin<Box<dyn Future<Output = Result<Reply, EffectError>> + Send>>;
+
+impl<R: Runtime<M>, M: Threading> Work<R, M> {
+    /// Nothing yet. Calls see `extensions`.
+    pub(crate) fn new(host: Host<R, M>, extensions: Extensions) -> Self {
+        Self {
+            host,
+            extensions,
+            outbox: Outbox::new(),
+            calls: FuturesUnordered::new(),
+            effects: Vec::new(),
+        }
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Instant {
+        self.host.runtime().now()
+    }
+
+    /// Nothing runs.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.calls.is_empty() && self.effects.is_empty()
+    }
+
+    /// Wakes `waker` when a handler says something.
+    pub(crate) fn register(&self, waker: &Waker) {
+        self.outbox.register(waker);
+    }
+
+    /// Goes on with everything, until nothing is left to do but wait. False where nothing was.
+    pub(crate) fn advance(
+        &mut self,
+        machine: &mut impl Carrier,
+        now: Instant,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        let mut moved = false;
+        loop {
+            let mut again = self.drain(machine, now, cx);
+            while let Poll::Ready(Some((id, outcome))) = self.calls.poll_next_unpin(cx) {
+                again = true;
+                self.settle(machine, id, outcome);
+            }
+            again |= self.obey(machine);
+            again |= self.poll_effects(machine, now, cx);
+            if !again {
+                return moved;
+            }
+            moved = true;
+        }
+    }
+
+    /// Lets the calls run on that outlive their stream: those that the machine did not cancel.
+    pub(crate) fn detach(&mut self) {
+        for running in core::mem::take(&mut self.calls) {
+            if let Some(handler) = running.into_handler() {
+                self.host.runtime().detach(handler);
+            }
+        }
+    }
+
+    /// Does what the machine says.
+    fn drain(&mut self, machine: &mut impl Carrier, now: Instant, cx: &mut Context<'_>) -> bool {
+        let mut moved = false;
+        while let Some(output) = machine.poll_output() {
+            moved = true;
+            match output {
+                Output::Event(Event::Call(id, call)) => {
+                    let parts = || machine.parts(&self.extensions);
+                    match self.host.service().dispatch(id, call, parts, &self.outbox) {
+                        Dispatched::Done(outcome) => machine.respond(id, outcome),
+                        Dispatched::Running(running) => self.begin(machine, running, cx),
+                    }
+                }
+                Output::Event(Event::Cancelled(id)) => {
+                    self.cancel(id);
+                }
+                Output::Effect(id, effect) => match self.host.answer(effect) {
+                    Execution::Done(reply) => machine.handle_reply(now, id, reply),
+                    Execution::Later(reply) => self.effects.push((id, reply)),
+                },
+                Output::Abandon(id) => self.effects.retain(|(own, _)| *own != id),
+            }
+        }
+        moved
+    }
+
+    /// Most handlers are done the first time they are polled, and cost no bookkeeping.
+    fn begin(&mut self, machine: &mut impl Carrier, mut running: Running<M>, cx: &mut Context<'_>) {
+        match Pin::new(&mut running).poll(cx) {
+            Poll::Ready((id, outcome)) => self.settle(machine, id, outcome),
+            Poll::Pending => self.calls.push(running),
+        }
+    }
+
+    /// What a handler said before its result goes out before it.
+    fn settle(&mut self, machine: &mut impl Carrier, id: CallId, outcome: Option<Outcome>) {
+        self.obey(machine);
+        if let Some(outcome) = outcome {
+            machine.respond(id, outcome);
+        }
+    }
+
+    /// Does what handlers say.
+    fn obey(&mut self, machine: &mut impl Carrier) -> bool {
+        let mut moved = false;
+        // What is said meanwhile has its turn when this is polled again.
+        for (id, command) in self.outbox.take() {
+            moved = true;
+            match command {
+                Command::Progress(progress) => machine.progress(id, progress),
+                Command::Log(message) => machine.log(id, message),
+                Command::Cancel => {
+                    if self.cancel(id) {
+                        let why = "the server cancelled the call";
+                        let failure = Failure::new(FailureKind::Internal, why);
+                        machine.respond(id, failure.into());
+                    }
+                }
+            }
+        }
+        moved
+    }
+
+    /// Drops a call's handler; false where there is none any more.
+    fn cancel(&mut self, id: CallId) -> bool {
+        let found = self.calls.iter_mut().find(|running| running.id() == id);
+        found.is_some_and(|running| {
+            let runs = running.is_running();
+            running.cancel();
+            runs
+        })
+    }
+
+    fn poll_effects(
+        &mut self,
+        machine: &mut impl Carrier,
+        now: Instant,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        let mut moved = false;
+        self.effects.retain_mut(|(id, effect)| match effect.as_mut().poll(cx) {
+            Poll::Ready(reply) => {
+                machine.handle_reply(now, *id, reply);
+                moved = true;
+                false
+            }
+            Poll::Pending => true,
+        });
+        moved
+    }
+}
