@@ -11,6 +11,7 @@ use super::{Registry, Service, Threading, schema};
 use crate::frame::uri_template::UriTemplate;
 use crate::model::mirror::mirrored_params;
 use crate::model::{Catalog, Features, Json, Prompt, Resource, ResourceTemplate, Text, Tool};
+use crate::revision::AdapterSet;
 
 /// What is wrong with the declarations of a registry: all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,8 +201,8 @@ impl<M: Threading> Builder<M> {
         let checks_itself = !declared || typed.is_some();
         let validator = self.validator(&whose, &tool, validation, checks_itself);
         let entry = self.entry(&whose, handler);
-        let name = tool.name.clone();
-        self.inner.tools.insert(name, ToolEntry { entry, validator });
+        let (name, structured) = (tool.name.clone(), tool.output_schema.is_some());
+        self.inner.tools.insert(name, ToolEntry { entry, validator, structured });
         if self.catalog.insert_tool(tool).is_some() {
             self.problem(format!("{whose} is declared twice: give one another name"));
         }
@@ -394,7 +395,18 @@ impl<M: Threading> Builder<M> {
             logging: logging.unwrap_or(self.exchange),
             ..Features::default()
         };
+        let revisions = AdapterSet::default();
         for tool in self.catalog.tools() {
+            if let Some(oldest) = tool.min_revision.as_deref()
+                && revisions.by_version(oldest).is_none()
+            {
+                let known: Vec<_> = revisions.versions().collect();
+                self.inner.warnings.push(format!(
+                    "the tool `{}` wants at least the revision `{oldest}`, which is none of {}",
+                    tool.name,
+                    known.join(", ")
+                ));
+            }
             if !is_portable(&tool.name) {
                 self.inner.warnings.push(format!(
                     "some clients refuse the tool name `{}`: portable names have 1 to 128 of \

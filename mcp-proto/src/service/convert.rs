@@ -99,17 +99,6 @@ impl<R: IntoOutcome<Resource>> IntoOutcome<Resource> for Option<R> {
     }
 }
 
-impl IntoOutcome<Resource> for ResourceResult {
-    fn into_outcome(mut self, origin: &Origin) -> Result<ResourceResult, Error> {
-        for contents in &mut self.contents {
-            if contents.mime_type.is_none() {
-                contents.mime_type = origin.mime_type.as_deref().map(str::to_owned);
-            }
-        }
-        Ok(self)
-    }
-}
-
 /// Kinds of results, each from the types that stand for it.
 macro_rules! results {
     ($($kind:ident { $($from:ty, |$value:pat_param, $origin:pat_param| $into:expr;)* })*) => {$($(
@@ -136,8 +125,9 @@ results! {
         &'static str, |text, origin| read(Body::Text(text.to_owned()), origin);
         Vec<u8>, |bytes, origin| read(Body::Blob(bytes.into()), origin);
         Bytes, |bytes, origin| read(Body::Blob(bytes), origin);
-        Contents, |contents, origin| ResourceResult::new([contents]).into_outcome(origin);
-        Vec<Contents>, |contents, origin| ResourceResult::new(contents).into_outcome(origin);
+        Contents, |contents, _| Ok(ResourceResult::new([contents]));
+        Vec<Contents>, |contents, _| Ok(ResourceResult::new(contents));
+        ResourceResult, |result, _| Ok(result);
     }
     Prompt {
         String, |text, _| Ok(PromptResult::new([PromptMessage::user(text)]));
@@ -157,7 +147,7 @@ fn read(body: Body, origin: &Origin) -> Result<ResourceResult, Error> {
     let uri = origin.uri.as_deref().unwrap_or_default();
     let mut contents = Contents::text(uri, "");
     contents.body = body;
-    ResourceResult::new([contents]).into_outcome(origin)
+    Ok(ResourceResult::new([contents]))
 }
 
 /// No such resource; the data say which (R24-RSRC-11, R26-RSRC-11).

@@ -44,7 +44,7 @@ struct Cell {
 
 impl Exchange {
     /// The exchange of one call, whose commands go into `outbox`.
-    pub fn new(id: CallId, call: Call, parts: Option<Parts>, outbox: Outbox) -> Self {
+    pub(crate) fn new(id: CallId, call: Call, parts: Option<Parts>, outbox: Outbox) -> Self {
         Self(Arc::new(Cell {
             id,
             call,

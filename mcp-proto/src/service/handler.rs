@@ -69,7 +69,8 @@ macro_rules! handlers {
                     Box::pin(settle::<K>(exchange, observer, async move {
                         $(let $argument = $argument::from_exchange(&scope).await?;)*
                         let origin = scope.into_origin();
-                        handler($($argument),*).await.into_outcome(&origin)
+                        let result = handler($($argument),*).await.into_outcome(&origin)?;
+                        K::finish(result, &origin)
                     }))
                 })
             }

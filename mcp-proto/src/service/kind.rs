@@ -1,18 +1,25 @@
 //! What a handler is for. The same function can be one kind or another; its kind decides what
 //! may be returned and how wrong arguments are answered.
 
+use super::{Error, Origin};
 use crate::model::{Completion, Outcome, PromptResult, ResourceResult, ToolResult};
 
 /// What a handler is for: [`Tool`], [`Resource`], [`Prompt`] or [`Completer`]. Sealed.
 pub trait Kind: sealed::Sealed + 'static {
     /// What handlers of this kind produce in the end.
     type Result: Into<Outcome>;
+    /// Makes a handler's result fit what was declared.
+    ///
+    /// # Errors
+    /// Where it cannot be made to.
+    #[doc(hidden)]
+    fn finish(result: Self::Result, origin: &Origin) -> Result<Self::Result, Error> {
+        let _ = origin;
+        Ok(result)
+    }
     /// A failed task is a result here, rather than an error (R26-TOOL-06).
     #[doc(hidden)]
     const IS_TOOL: bool = false;
-    /// What this kind is called in texts.
-    #[doc(hidden)]
-    const NAME: &'static str;
 }
 
 /// Runs a tool.
@@ -34,22 +41,38 @@ pub enum Completer {}
 impl Kind for Tool {
     type Result = ToolResult;
     const IS_TOOL: bool = true;
-    const NAME: &'static str = "tool";
+
+    /// A tool with an output schema gives structured content, unless it failed (R26-TOOL-11).
+    fn finish(result: ToolResult, origin: &Origin) -> Result<ToolResult, Error> {
+        if origin.structured && result.structured.is_none() && !result.is_error {
+            return Err(Error::internal(
+                "the tool declares an output schema, and its result has no structured content",
+            ));
+        }
+        Ok(result)
+    }
 }
 
 impl Kind for Resource {
     type Result = ResourceResult;
-    const NAME: &'static str = "resource";
+
+    /// Contents that name no media type have the declared one.
+    fn finish(mut result: ResourceResult, origin: &Origin) -> Result<ResourceResult, Error> {
+        for contents in &mut result.contents {
+            if contents.mime_type.is_none() {
+                contents.mime_type = origin.mime_type.as_deref().map(str::to_owned);
+            }
+        }
+        Ok(result)
+    }
 }
 
 impl Kind for Prompt {
     type Result = PromptResult;
-    const NAME: &'static str = "prompt";
 }
 
 impl Kind for Completer {
     type Result = Completion;
-    const NAME: &'static str = "completer";
 }
 
 mod sealed {

@@ -47,6 +47,7 @@ mod args;
 mod build;
 mod convert;
 mod declare;
+mod duplex;
 mod error;
 mod exchange;
 mod extract;
@@ -85,6 +86,7 @@ pub use convert::{IntoOutcome, Json};
 pub use declare::{
     PromptDeclaration, Readable, ResourceDeclaration, ToolDeclaration, prompt, resource, tool,
 };
+pub use duplex::Duplex;
 pub use error::Error;
 pub use exchange::{Amount, Exchange, Log, ProgressReport, Total};
 pub use extract::{Args, Extension, Provided, RawArgs, State, Uri, Variables};

@@ -118,12 +118,13 @@ pub struct Scope<M: Threading = Shared> {
     made: Mutex<Vec<(TypeId, M::Value)>>,
 }
 
-/// Where a resource's URI led; empty for what is no resource.
+/// What a result must know of its call: where a resource's URI led, what a tool promised.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     pub(crate) uri: Option<Text>,
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) mime_type: Option<Text>,
+    pub(crate) structured: bool,
 }
 
 impl<M: Threading> Scope<M> {

@@ -2,10 +2,13 @@
 
 use core::any::TypeId;
 use core::fmt;
+use core::panic::AssertUnwindSafe;
 use std::collections::HashMap;
+use std::panic::catch_unwind;
 use std::sync::Arc;
 
 use super::declare::Validator;
+use super::error::INTERNAL;
 use super::running::Running;
 use super::scope::{Origin, Source};
 use super::{Exchange, Outbox, Parts, Scope, Shared, Threading, args, convert};
@@ -44,6 +47,8 @@ pub(crate) struct Entry<M: Threading> {
 pub(crate) struct ToolEntry<M: Threading> {
     pub(crate) entry: Entry<M>,
     pub(crate) validator: Option<Validator>,
+    /// It has an output schema.
+    pub(crate) structured: bool,
 }
 
 pub(crate) struct ResourceEntry<M: Threading> {
@@ -139,12 +144,15 @@ impl<M: Threading> Service<M> {
         let tool = self.0.tools.get(name).ok_or_else(|| unknown("tool", name))?;
         if let Some(validator) = &tool.validator {
             let none = crate::model::Json::scanned(bytes::Bytes::from_static(b"{}"));
-            validator(call.arguments().unwrap_or(&none)).map_err(|why| {
+            let arguments = call.arguments().unwrap_or(&none);
+            let checked = catch_unwind(AssertUnwindSafe(|| validator(arguments)))
+                .map_err(|_| Failure::new(FailureKind::Internal, INTERNAL))?;
+            checked.map_err(|why| {
                 let message = format!("invalid arguments for the tool `{name}`: {why}");
                 Failure::new(FailureKind::InvalidArguments, message)
             })?;
         }
-        Ok((&tool.entry, Origin::default()))
+        Ok((&tool.entry, Origin { structured: tool.structured, ..Origin::default() }))
     }
 
     fn resource(&self, call: &Call) -> Result<(&Entry<M>, Origin), Outcome> {
@@ -158,7 +166,7 @@ impl<M: Threading> Service<M> {
             }
             None => ("", Vec::new()),
         };
-        let mut origin = Origin { uri: Some(uri), variables, mime_type: None };
+        let mut origin = Origin { uri: Some(uri), variables, ..Origin::default() };
         match self.0.resources.get(key) {
             Some(resource) => {
                 origin.mime_type.clone_from(&resource.mime_type);
@@ -240,7 +248,8 @@ impl Observer {
         error: &(dyn core::error::Error + Send + Sync + 'static),
     ) {
         if let Some(observe) = &self.0 {
-            observe(exchange, error);
+            // An observer that panics has only itself to tell.
+            let _ = catch_unwind(AssertUnwindSafe(|| observe(exchange, error)));
         }
     }
 }

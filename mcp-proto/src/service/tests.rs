@@ -56,6 +56,42 @@ fn a_tool_returns_what_it_likes() {
 }
 
 #[test]
+fn a_tool_with_an_output_schema_gives_structured_content_unless_it_failed() {
+    // R26-TOOL-11, C92
+    let schema = || json!({ "type": "object" });
+    let service = registry()
+        .tool(tool("forgets", || async { "text" }).output_schema(schema()))
+        .tool(tool("fails", || async { ToolResult::error("no") }).output_schema(schema()))
+        .tool(tool("gives", || async { Json(json!({})) }).output_schema(schema()))
+        .tool(tool("errs", || async { Err::<Json<Vec<u8>>, _>(Error::tool("no")) }))
+        .build()
+        .expect("valid");
+    let forgot = outcome(&service, call(Operation::CallTool, "forgets", "{}"));
+    assert_eq!(failure(forgot).kind, FailureKind::Internal);
+    for name in ["fails", "errs"] {
+        assert_eq!(call_tool(&service, name, "{}"), ToolResult::error("no"));
+    }
+    assert!(call_tool(&service, "gives", "{}").structured.is_some());
+}
+
+#[test]
+fn a_validator_refuses_before_the_handler_runs_and_may_panic() {
+    let check = |sent: &crate::model::Json| match sent.as_str() {
+        "{}" => Err("`a` is missing".to_owned()),
+        "[]" => panic!("no"),
+        _ => Ok(()),
+    };
+    let declared = tool("t", |_: RawArgs| async { "ran" }).input_schema(json!({}));
+    let service = registry().tool(declared.validator(check)).build().expect("valid");
+    let refused = failure(outcome(&service, call(Operation::CallTool, "t", "{}")));
+    assert_eq!(refused.kind, FailureKind::InvalidArguments);
+    assert!(refused.message.contains("`t`: `a` is missing"), "{refused}");
+    let panicked = failure(outcome(&service, call(Operation::CallTool, "t", "[]")));
+    assert_eq!((panicked.kind, &*panicked.message), (FailureKind::Internal, "internal error"));
+    assert_eq!(call_tool(&service, "t", r#"{"a":1}"#), ToolResult::text("ran"));
+}
+
+#[test]
 fn a_resource_returns_what_it_likes_under_its_own_uri_and_media_type() {
     // R26-RSRC-04, R26-RSRC-14
     let part = || Contents::text("a:part", "x").with_mime_type("text/x");

@@ -219,6 +219,17 @@ fn odd_names_are_allowed_and_warned_of() {
 }
 
 #[test]
+fn a_revision_that_nobody_speaks_is_warned_of() {
+    let oldest = |version: &'static str| {
+        let declared = registry().tool(tool("t", nothing).min_revision(version));
+        declared.build().expect("valid").warnings().to_vec()
+    };
+    assert!(oldest("2025-06-18").is_empty());
+    let warnings = oldest("2025-6-18").join("");
+    assert!(warnings.contains("`2025-6-18`") && warnings.contains("2025-06-18"), "{warnings}");
+}
+
+#[test]
 fn input_schemas_always_have_an_object_at_their_root() {
     // C89, R26-TOOL-03, R2511-TOOL-16
     let service = registry()
