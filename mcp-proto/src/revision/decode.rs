@@ -133,7 +133,10 @@ impl Adapter {
         Ok(Call {
             operation,
             id,
-            method: preamble.method.clone().unwrap_or_default(),
+            method: match self.method_for(operation) {
+                Some(method) if preamble.method() == Some(method) => Text::from(method),
+                _ => preamble.method.clone().unwrap_or_default(),
+            },
             target,
             arguments,
             params,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Adapter, Preamble, Stated};
+use super::{Adapter, Preamble};
 use crate::frame::header_value;
 use crate::frame::http1::Headers;
 use crate::model::{Failure, FailureKind, Json, Operation, Tool, mirror};
@@ -27,6 +27,14 @@ impl<'a> HeaderValue<'a> {
             (None, _) => Self::Absent,
             (Some(value), None) => Self::Once(value),
             (Some(_), Some(_)) => Self::Repeated,
+        }
+    }
+
+    fn is_absent_or(self, agrees: impl FnOnce(&[u8]) -> bool) -> bool {
+        match self {
+            Self::Absent => true,
+            Self::Once(value) => agrees(value),
+            Self::Repeated => false,
         }
     }
 }
@@ -66,53 +74,59 @@ impl<'a> Mirrors<'a> {
     }
 
     /// The first part of the checks: what has to be there (R26-HDR-22).
-    pub(super) fn require(&self, adapter: &Adapter, preamble: &Preamble) -> Result<(), Failure> {
-        let needs_name = mirrored_name(adapter, preamble).is_some();
-        match (self.version, self.method, self.name) {
-            (HeaderValue::Absent, ..) => {
-                Err(mismatch("the header MCP-Protocol-Version is missing"))
-            }
-            (_, HeaderValue::Absent, _) => Err(mismatch("the header Mcp-Method is missing")),
-            (.., HeaderValue::Absent) if needs_name => {
-                Err(mismatch("the header Mcp-Name is missing"))
-            }
-            _ => Ok(()),
-        }
+    pub(super) fn require(&self, body: &Mirrored<'_>) -> Result<(), Failure> {
+        let missing = match (self.version, self.method, self.name) {
+            (HeaderValue::Absent, ..) => "the header MCP-Protocol-Version is missing",
+            (_, HeaderValue::Absent, _) => "the header Mcp-Method is missing",
+            (.., HeaderValue::Absent) if body.name.is_some() => "the header Mcp-Name is missing",
+            _ => return Ok(()),
+        };
+        Err(mismatch(missing))
     }
 
     /// The second part: what is there says what the body says (R26-HDR-04, R26-HDR-21).
-    pub(super) fn agree(&self, adapter: &Adapter, preamble: &Preamble) -> Result<(), Failure> {
-        if let (Some(header), Stated::Version(body)) =
-            (self.stated_version()?, &preamble.metadata.version)
-            && body != header
+    pub(super) fn agree(&self, body: &Mirrored<'_>) -> Result<(), Failure> {
+        if let (Some(header), Some(version)) = (self.stated_version()?, body.version)
+            && header != version
         {
             return Err(mismatch("MCP-Protocol-Version differs from _meta"));
         }
         // It has no Base64 form (R26-HDR-05).
-        match self.method {
-            HeaderValue::Once(value) if header_value::plain(value).ok() == preamble.method() => {}
-            HeaderValue::Absent => {}
-            _ => return Err(mismatch("Mcp-Method differs from the method")),
+        if !self.method.is_absent_or(|value| header_value::plain(value).ok() == body.method) {
+            return Err(mismatch("Mcp-Method differs from the method"));
         }
-        if let Some(body) = mirrored_name(adapter, preamble) {
-            match self.name {
-                HeaderValue::Once(value)
-                    if header_value::decode(value).is_ok_and(|it| it == body) => {}
-                HeaderValue::Absent => {}
-                _ => return Err(mismatch("Mcp-Name differs from the body")),
+        match &body.name {
+            Some(name) if !self.name.is_absent_or(|value| says(value, name)) => {
+                Err(mismatch("Mcp-Name differs from the body"))
             }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
-/// What `Mcp-Name` repeats (R26-HDR-06).
-fn mirrored_name<'a>(adapter: &Adapter, preamble: &'a Preamble) -> Option<Cow<'a, str>> {
-    match adapter.operation_for(preamble.method()?)? {
-        Operation::CallTool | Operation::GetPrompt => preamble.text_param("name"),
-        Operation::ReadResource => preamble.text_param("uri"),
-        _ => None,
+/// What the headers repeat of a body.
+#[derive(Debug)]
+pub(super) struct Mirrored<'a> {
+    version: Option<&'a str>,
+    method: Option<&'a str>,
+    name: Option<Cow<'a, str>>,
+}
+
+impl<'a> Mirrored<'a> {
+    pub(super) fn of(adapter: &Adapter, preamble: &'a Preamble) -> Self {
+        let method = preamble.method();
+        // R26-HDR-06
+        let name = match method.and_then(|method| adapter.operation_for(method)) {
+            Some(Operation::CallTool | Operation::GetPrompt) => preamble.text_param("name"),
+            Some(Operation::ReadResource) => preamble.text_param("uri"),
+            _ => None,
+        };
+        Self { version: preamble.metadata.version.known(), method, name }
     }
+}
+
+fn says(value: &[u8], text: &str) -> bool {
+    header_value::decode(value).is_ok_and(|decoded| decoded == text)
 }
 
 fn mismatch(why: impl Into<Cow<'static, str>>) -> Failure {

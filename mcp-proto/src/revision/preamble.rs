@@ -130,6 +130,16 @@ pub enum Stated {
     Invalid,
 }
 
+impl Stated {
+    /// The version, if it is one.
+    pub fn known(&self) -> Option<&str> {
+        match self {
+            Self::Version(version) => Some(version),
+            Self::Absent | Self::Invalid => None,
+        }
+    }
+}
+
 /// The protocol's own members of a request's `_meta`: ranges of their values in the message.
 #[derive(Clone, Debug)]
 pub struct Metadata {

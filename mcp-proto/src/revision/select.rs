@@ -1,5 +1,6 @@
 //! Which revision a message is of.
 
+use super::headers::Mirrored;
 use super::{Adapter, AdapterSet, Mirrors, Preamble, Stated};
 use crate::model::{Failure, FailureKind, Operation};
 
@@ -175,10 +176,7 @@ impl AdapterSet {
         preamble: &Preamble,
         context: &Context<'_>,
     ) -> Selection<'a> {
-        let stated = match &preamble.metadata.version {
-            Stated::Version(version) => Some(version.as_str()),
-            _ => None,
-        };
+        let stated = preamble.metadata.version.known();
         if context.transport == Transport::HttpSse {
             let data = self.supported(
                 |adapter| adapter.has_handshake,
@@ -195,13 +193,13 @@ impl AdapterSet {
             .filter(|known| !known.has_handshake && (context.pin.is_none() || *known == adapter));
         let rules = known.unwrap_or(adapter);
         let mirrors = (context.transport == Transport::Http && rules.mirrors_headers)
-            .then_some(&context.mirrors);
+            .then(|| (context.mirrors, Mirrored::of(rules, preamble)));
         let checks = || {
             if preamble.id().is_some() {
-                mirrors.map_or(Ok(()), |mirrors| mirrors.require(rules, preamble))?;
+                mirrors.as_ref().map_or(Ok(()), |(headers, body)| headers.require(body))?;
                 preamble.metadata.require(&preamble.message)?;
             }
-            mirrors.map_or(Ok(()), |mirrors| mirrors.agree(rules, preamble))?;
+            mirrors.as_ref().map_or(Ok(()), |(headers, body)| headers.agree(body))?;
             match (stated, known) {
                 (Some(version), None) => Err(self.unsupported(version)),
                 _ => Ok(()),

@@ -13,8 +13,15 @@ pub fn string(value: &[u8]) -> Option<Cow<'_, str>> {
 
 /// Appends `text` as a JSON string, escaping only what must be.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    // Writing to a vector cannot fail.
-    let _ = serde_json::to_writer(out, text);
+    if plain_run(text.as_bytes()).len == text.len() {
+        out.reserve(text.len() + 2);
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        // Writing to a vector cannot fail.
+        let _ = serde_json::to_writer(out, text);
+    }
 }
 
 /// The text between a string's quotes, unescaped. `None` where it could not stand there.
