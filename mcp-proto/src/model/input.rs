@@ -16,6 +16,9 @@ mod sampling;
 mod tests;
 mod wire;
 
+#[cfg(test)]
+pub(crate) use tests::question;
+
 pub use field::{Choice, Field, FieldKind, Format};
 pub use fields::{InputFields, Unaskable};
 pub use form::{FormError, FormErrorKind, FormSchema};

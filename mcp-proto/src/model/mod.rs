@@ -21,7 +21,7 @@ mod operation;
 mod outcome;
 mod result;
 mod text;
-mod view;
+pub(crate) mod view;
 
 pub use answer::{Answer, AnswerAction, BadAnswer, Root, Roots, SampleResult};
 pub use answer::{elicit_accept, elicit_cancel, elicit_decline};
@@ -35,6 +35,8 @@ pub use declare::{
 };
 pub use failure::{Failure, FailureKind};
 pub use in_arguments::{BadArguments, InArguments};
+#[cfg(test)]
+pub(crate) use input::question;
 pub use input::{
     BadQuestion, Block, Choice, Field, FieldKind, Form, FormError, FormErrorKind, FormSchema,
     Format, IncludeContext, InputFields, InputRequest, Misfit, ModelPreferences, PairingError,

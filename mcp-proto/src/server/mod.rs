@@ -21,6 +21,7 @@ mod pending;
 mod refusal;
 mod reply;
 mod request;
+pub mod request_state;
 mod session;
 mod stdio;
 

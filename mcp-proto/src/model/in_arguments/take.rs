@@ -15,23 +15,28 @@ pub(super) fn take(arguments: Option<Json>) -> Result<InArguments, BadArguments>
     if !members.iter().any(|member| ours(&member.decoded_name(text))) {
         return Ok(untouched(Some(given)));
     }
-    let (mut answers, mut state) = (Vec::new(), None);
+    let (mut answers, mut state) = (None, None);
     let mut own = Vec::with_capacity(text.len());
     let mut object = Object::begin(&mut own);
     for member in members.iter() {
         let (name, value) = (member.decoded_name(text), member.value.of(text));
-        if !ours(&name) {
-            json::compact(value, object.value(&name));
-        } else if json::kind(value) == Kind::Null {
+        match &*name {
             // Models fill optional arguments with null.
-        } else if name == STATE {
-            state = Some(json::string(value).ok_or(BadArguments::State)?.into());
-        } else {
-            answers = read_answers(value)?;
+            ANSWERS | STATE if json::kind(value) == Kind::Null => {}
+            ANSWERS if answers.is_none() => answers = Some(read_answers(value)?),
+            ANSWERS => return Err(BadArguments::Answers),
+            STATE if state.is_none() => state = Some(read_state(value)?),
+            STATE => return Err(BadArguments::State),
+            _ => json::compact(value, object.value(&name)),
         }
     }
     object.end();
-    Ok(InArguments { arguments: Some(Json::scanned(own.into())), answers, state })
+    let arguments = Some(Json::scanned(own.into()));
+    Ok(InArguments { arguments, answers: answers.unwrap_or_default(), state })
+}
+
+fn read_state(value: &[u8]) -> Result<String, BadArguments> {
+    json::string(value).map(Into::into).ok_or(BadArguments::State)
 }
 
 fn read_answers(value: &[u8]) -> Result<Vec<(String, Json)>, BadArguments> {

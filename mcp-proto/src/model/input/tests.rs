@@ -1,1 +1,7 @@
+mod against_jsonschema;
+mod forms;
+mod models;
+mod round_trip;
+mod written;
 
+pub(crate) use round_trip::question;
