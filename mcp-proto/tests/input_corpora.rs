@@ -30,7 +30,10 @@ fn the_examples_read_and_are_written_again() {
     corpora::report("mcp-examples, questions and answers", ran);
 }
 
-const KINDS: [(&str, fn(&Value)); 18] = [
+/// A kind of example, and what is done with each.
+type Kind = (&'static str, fn(&Value));
+
+const KINDS: [Kind; 18] = [
     ("ElicitRequest", request),
     ("ElicitRequestFormParams", |example| params(method::ELICIT, example)),
     ("ElicitRequestURLParams", |example| params(method::ELICIT, example)),
@@ -64,8 +67,8 @@ fn requests(example: &Value) {
 /// What is read is written again, but for `mode`, which may be left out, and for what says which
 /// request it was.
 fn params(method: &str, example: &Value) {
-    let text = if example.is_null() { "{}".to_owned() } else { example.to_string() };
-    let question = InputRequest::read_params(method, text.as_bytes()).expect("a question");
+    let params = (!example.is_null()).then(|| Json::from(example.clone()));
+    let question = InputRequest::read_params(method, params.as_ref()).expect("a question");
     let mut out = Vec::new();
     let client = ClientCapabilities::default();
     question.write_params(&mut out, &InputFields::ALL, &client, "").expect("askable");
@@ -94,11 +97,11 @@ fn field(example: &Value) {
     let form = FormSchema::from_json(Json::from(schema.clone())).expect("a form");
     assert_eq!(form.as_json().decode::<Value>().expect("JSON"), schema);
     assert_eq!(form.defaults().decode::<Value>().expect("JSON"), json!({"f": example["default"]}));
-    assert!(form.judge(Some(form.defaults().as_bytes())).is_ok());
+    assert!(form.judge(Some(&form.defaults())).is_ok());
 }
 
 fn answers(question: &InputRequest, example: &Value) {
-    let answer = Answer::read(question, example.to_string().as_bytes()).expect("an answer");
+    let answer = Answer::read(question, &Json::from(example.clone())).expect("an answer");
     assert!(answer.accepted());
 }
 

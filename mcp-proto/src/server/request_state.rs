@@ -63,7 +63,7 @@ impl Settled {
     /// # Errors
     /// Where the result is no answer to the question.
     pub fn answer(&self) -> Result<Answer, BadAnswer> {
-        Answer::read(&self.question, self.result.as_bytes())
+        Answer::read(&self.question, &self.result)
     }
 }
 
@@ -82,7 +82,7 @@ impl Round {
         }
         let asked = of(&self.questions, key).is_some_and(|asked| asked == question);
         match of(answers, key).filter(|_| asked) {
-            Some(result) => Some(Answer::read(question, result.as_bytes())),
+            Some(result) => Some(Answer::read(question, result)),
             None => {
                 let settled = of(&self.settled, key)?;
                 (settled.question == *question).then(|| settled.answer())
@@ -97,7 +97,7 @@ impl Round {
         for (key, question) in &self.questions {
             let result = answers.iter().find(|(known, _)| known == key).map(|(_, result)| result);
             let Some(result) = result else { continue };
-            if Answer::read(question, result.as_bytes()).is_err() {
+            if Answer::read(question, result).is_err() {
                 continue;
             }
             settled.retain(|(known, _)| known != key);

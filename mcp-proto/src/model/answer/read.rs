@@ -2,26 +2,27 @@
 
 use super::{Answer, AnswerAction, BadAnswer, Roots, SampleResult};
 use crate::frame::json::{self, Kind};
-use crate::model::InputRequest;
 use crate::model::view::{View, copied};
+use crate::model::{InputRequest, Json};
 
 impl Answer {
-    /// Judges a result, one valid JSON value, against the question that it answers.
+    /// Judges a result against the question that it answers.
     ///
     /// Refusals are not validated (C97). Accepting a form without content is fine where no field is
     /// required; content that comes with a refusal or from a URL is dropped (T-70).
     ///
     /// # Errors
     /// Where it is no answer to this question; nothing that fails here is consent.
-    pub fn read(question: &InputRequest, result: &[u8]) -> Result<Self, BadAnswer> {
+    pub fn read(question: &InputRequest, result: &Json) -> Result<Self, BadAnswer> {
+        let text = result.as_bytes();
         match question {
-            InputRequest::Elicit(form) => elicited(result, |content| form.schema.judge(content)),
+            InputRequest::Elicit(form) => elicited(text, |content| form.schema.fits(content)),
             InputRequest::ElicitUrl { .. } => {
-                let answer = elicited(result, |_| Ok(()))?;
+                let answer = elicited(text, |_| Ok(()))?;
                 Ok(Self { content: None, ..answer })
             }
-            InputRequest::Sample(_) => SampleResult::read(result).map(|_| given(result)),
-            InputRequest::ListRoots => Roots::read(result).map(|_| given(result)),
+            InputRequest::Sample(_) => SampleResult::read(text).map(|_| given(result)),
+            InputRequest::ListRoots => Roots::read(text).map(|_| given(result)),
         }
     }
 
@@ -31,12 +32,12 @@ impl Answer {
     /// As [`read`](Self::read), and [`BadAnswer::Error`].
     pub fn of_reply(
         question: &InputRequest,
-        reply: Result<&[u8], &[u8]>,
+        reply: Result<&Json, &Json>,
     ) -> Result<Self, BadAnswer> {
         match reply {
             Ok(result) => Self::read(question, result),
             Err(error) => {
-                let error = View::of(error);
+                let error = View::of(error.as_bytes());
                 let member = |name| error.as_ref().and_then(|error| error.get(name));
                 Err(BadAnswer::Error {
                     code: member("code").and_then(json::integer).unwrap_or_default(),
@@ -63,6 +64,6 @@ fn elicited(
     Ok(Answer { action, content: content.map(copied) })
 }
 
-fn given(result: &[u8]) -> Answer {
-    Answer { action: AnswerAction::Accept, content: Some(copied(result)) }
+fn given(result: &Json) -> Answer {
+    Answer { action: AnswerAction::Accept, content: Some(result.clone()) }
 }

@@ -41,11 +41,8 @@ pub struct Root {
 }
 
 impl SampleResult {
-    /// Reads a result, one valid JSON value.
-    ///
-    /// # Errors
-    /// Where a member is missing or malformed.
-    pub fn read(result: &[u8]) -> Result<Self, BadAnswer> {
+    /// Reads a validated result.
+    pub(super) fn read(result: &[u8]) -> Result<Self, BadAnswer> {
         let result = View::of(result).ok_or(BadAnswer::NotAnObject)?;
         let role = result.string("role").and_then(|role| Role::named(&role));
         let content = result.get("content").and_then(Block::list);
@@ -69,11 +66,8 @@ impl SampleResult {
 }
 
 impl Roots {
-    /// Reads a result, one valid JSON value.
-    ///
-    /// # Errors
-    /// Where a member is missing or malformed, or a root is no `file://` URI.
-    pub fn read(result: &[u8]) -> Result<Self, BadAnswer> {
+    /// Reads a validated result.
+    pub(super) fn read(result: &[u8]) -> Result<Self, BadAnswer> {
         let result = View::of(result).ok_or(BadAnswer::NotAnObject)?;
         let roots = result.get("roots").filter(|roots| json::kind(roots) == json::Kind::Array);
         let roots = elements(roots.ok_or(BadAnswer::Member("roots"))?).map(root);

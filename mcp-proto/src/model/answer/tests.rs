@@ -8,7 +8,11 @@ use crate::model::{
 };
 
 fn read(question: &InputRequest, result: &str) -> Result<Answer, BadAnswer> {
-    Answer::read(question, result.as_bytes())
+    Answer::read(question, &json_of(result))
+}
+
+fn json_of(text: &str) -> Json {
+    Json::scanned(text.as_bytes().to_vec().into())
 }
 
 fn confirm() -> InputRequest {
@@ -47,12 +51,14 @@ fn only_an_accepted_answer_that_fits_is_consent() {
         }
         let twice = r#"{"action":"accept","action":"decline"}"#;
         assert_eq!(read(&question, twice), Err(BadAnswer::NotAnObject));
-        let error = br#"{"code":-1,"message":"User rejected"}"#;
+        let error = json_of(r#"{"code":-1,"message":"User rejected"}"#);
         assert_eq!(
-            Answer::of_reply(&question, Err(error)),
+            Answer::of_reply(&question, Err(&error)),
             Err(BadAnswer::Error { code: -1, message: "User rejected".into() })
         );
-        assert!(Answer::of_reply(&question, Ok(br#"{"action":"accept"}"#)).unwrap().accepted());
+        assert!(
+            Answer::of_reply(&question, Ok(&json_of(r#"{"action":"accept"}"#))).unwrap().accepted()
+        );
     }
 }
 

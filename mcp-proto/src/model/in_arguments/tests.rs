@@ -66,7 +66,7 @@ fn copying_the_text_unread_agrees_to_nothing() {
     let taken = InArguments::take(Some(json_of(copied_from(&text)))).unwrap();
     assert_eq!(taken.answers.len(), 3);
     for ((_, question), (_, answer)) in questions().iter().zip(&taken.answers) {
-        assert!(Answer::read(question, answer.as_bytes()).is_err());
+        assert!(Answer::read(question, answer).is_err());
     }
 }
 
@@ -76,8 +76,8 @@ fn programs_find_the_questions_in_meta() {
     let asked = &meta[META];
     assert_eq!(asked["requestState"], "state-1");
     for (key, question) in questions() {
-        let text = asked["inputRequests"][&key].to_string();
-        assert_eq!(InputRequest::read(text.as_bytes()).unwrap().method(), question.method());
+        let text = json_of(asked["inputRequests"][&key].clone());
+        assert_eq!(InputRequest::read(&text).unwrap().method(), question.method());
     }
 }
 

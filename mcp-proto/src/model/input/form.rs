@@ -92,7 +92,12 @@ impl FormSchema {
     ///
     /// # Errors
     /// The first field that does not fit.
-    pub fn judge(&self, content: Option<&[u8]>) -> Result<(), BadAnswer> {
+    pub fn judge(&self, content: Option<&Json>) -> Result<(), BadAnswer> {
+        self.fits(content.map(Json::as_bytes))
+    }
+
+    /// As [`judge`](Self::judge), of a validated text.
+    pub(in crate::model) fn fits(&self, content: Option<&[u8]>) -> Result<(), BadAnswer> {
         let misfit = |name: &str, why| BadAnswer::Field { name: name.into(), why };
         let view = View::of(content.unwrap_or(b"{}")).ok_or(BadAnswer::NotAnObject)?;
         for field in &self.fields {

@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::{Form, FormError, FormSchema, InputRequest, Sampling, method};
 use crate::frame::json::{self, Kind};
+use crate::model::Json;
 use crate::model::view::View;
 
 /// What came is no question that this library can put to anyone.
@@ -40,43 +41,51 @@ impl fmt::Display for BadQuestion {
 impl core::error::Error for BadQuestion {}
 
 impl InputRequest {
-    /// Reads an object of `method` and `params` (R26-MRTR-06). `text` is one valid JSON value.
+    /// Reads an object of `method` and `params` (R26-MRTR-06).
     ///
     /// # Errors
     /// Where it is no such question.
-    pub fn read(text: &[u8]) -> Result<Self, BadQuestion> {
-        let object = View::of(text).ok_or(BadQuestion::Shape)?;
-        let method = object.string("method").ok_or(BadQuestion::Shape)?;
-        Self::read_params(&method, object.get("params").unwrap_or(b"{}"))
+    pub fn read(question: &Json) -> Result<Self, BadQuestion> {
+        Self::from_text(question.as_bytes())
     }
 
-    /// Reads a question's parameters. `params` is one valid JSON value.
+    /// As [`read`](Self::read), of a validated text.
+    pub(crate) fn from_text(text: &[u8]) -> Result<Self, BadQuestion> {
+        let object = View::of(text).ok_or(BadQuestion::Shape)?;
+        let method = object.string("method").ok_or(BadQuestion::Shape)?;
+        params_from_text(&method, object.get("params"))
+    }
+
+    /// Reads a question's parameters.
     ///
     /// # Errors
     /// Where they are none of that method.
-    pub fn read_params(method: &str, params: &[u8]) -> Result<Self, BadQuestion> {
-        let params = View::of(params).ok_or(BadQuestion::Shape)?;
-        let text = |name: &'static str| {
-            params.string(name).map(String::from).ok_or(BadQuestion::Member(name))
-        };
-        match method {
-            // A missing mode is that of forms (R2511-ELIC-06).
-            method::ELICIT => match params.get("mode").map(json::string) {
-                None => read_form(&params, text("message")?),
-                Some(Some(mode)) if mode == "form" => read_form(&params, text("message")?),
-                Some(Some(mode)) if mode == "url" => {
-                    Ok(Self::ElicitUrl { message: text("message")?, url: text("url")? })
-                }
-                Some(Some(mode)) => Err(BadQuestion::UnknownMode(mode.into())),
-                Some(None) => Err(BadQuestion::Member("mode")),
-            },
-            method::SAMPLE => {
-                let sampling = Sampling::read(&params).ok_or(BadQuestion::Sampling)?;
-                Ok(sampling.into())
+    pub fn read_params(method: &str, params: Option<&Json>) -> Result<Self, BadQuestion> {
+        params_from_text(method, params.map(Json::as_bytes))
+    }
+}
+
+fn params_from_text(method: &str, params: Option<&[u8]>) -> Result<InputRequest, BadQuestion> {
+    let params = View::of(params.unwrap_or(b"{}")).ok_or(BadQuestion::Shape)?;
+    let text =
+        |name: &'static str| params.string(name).map(String::from).ok_or(BadQuestion::Member(name));
+    match method {
+        // A missing mode is that of forms (R2511-ELIC-06).
+        method::ELICIT => match params.get("mode").map(json::string) {
+            None => read_form(&params, text("message")?),
+            Some(Some(mode)) if mode == "form" => read_form(&params, text("message")?),
+            Some(Some(mode)) if mode == "url" => {
+                Ok(InputRequest::ElicitUrl { message: text("message")?, url: text("url")? })
             }
-            method::LIST_ROOTS => Ok(Self::ListRoots),
-            other => Err(BadQuestion::UnknownMethod(other.into())),
+            Some(Some(mode)) => Err(BadQuestion::UnknownMode(mode.into())),
+            Some(None) => Err(BadQuestion::Member("mode")),
+        },
+        method::SAMPLE => {
+            let sampling = Sampling::read(&params).ok_or(BadQuestion::Sampling)?;
+            Ok(sampling.into())
         }
+        method::LIST_ROOTS => Ok(InputRequest::ListRoots),
+        other => Err(BadQuestion::UnknownMethod(other.into())),
     }
 }
 

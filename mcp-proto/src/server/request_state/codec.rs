@@ -64,10 +64,10 @@ pub(super) fn decode(text: &[u8]) -> Option<Record> {
         arguments: Digest::from_text(&record.string("arguments")?)?,
         principal: optional(&record, "principal")?,
     };
-    let questions = by_key(record.get("questions")?, |text| InputRequest::read(text).ok())?;
+    let questions = by_key(record.get("questions")?, |text| InputRequest::from_text(text).ok())?;
     let settled = by_key(record.get("settled")?, |text| {
         let settled = View::of(text)?;
-        let question = InputRequest::read(settled.get("question")?).ok()?;
+        let question = InputRequest::from_text(settled.get("question")?).ok()?;
         Some(Settled { question, result: settled.json("result")? })
     })?;
     let round = Round { binding, questions, settled, state: record.json("state") };

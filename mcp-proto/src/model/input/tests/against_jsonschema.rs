@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::*;
 use super::round_trip::field;
+use crate::model::Json;
 
 #[test]
 fn forms_judge_as_a_validator_of_json_schema_does() {
@@ -29,7 +30,7 @@ fn forms_judge_as_a_validator_of_json_schema_does() {
         let schema: Value = form.as_json().decode().expect("JSON");
         let validator = jsonschema::validator_for(&schema).expect("a schema");
         let expected = validator.is_valid(&content);
-        let judged = form.judge(Some(content.to_string().as_bytes()));
+        let judged = form.judge(Some(&Json::from(content.clone())));
         let count = &seen[usize::from(expected)];
         count.set(count.get() + 1);
         prop_assert_eq!(judged.is_ok(), expected, "{} {} {:?}", schema, content, judged);

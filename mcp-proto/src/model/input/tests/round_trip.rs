@@ -11,7 +11,7 @@ use crate::model::Json;
 proptest! {
     #[test]
     fn a_stored_question_reads_back_equal(question in question()) {
-        prop_assert_eq!(InputRequest::read(question.stored().as_bytes()), Ok(question));
+        prop_assert_eq!(InputRequest::read(&question.stored()), Ok(question));
     }
 }
 

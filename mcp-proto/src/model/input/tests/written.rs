@@ -153,7 +153,7 @@ fn roots_have_empty_params() {
 #[test]
 fn a_missing_mode_is_form_and_an_unknown_one_is_refused() {
     // R2511-ELIC-06, T-68
-    let read = |text: &str| InputRequest::read(text.as_bytes());
+    let read = |text: &str| InputRequest::from_text(text.as_bytes());
     let form = r#"{"method":"elicitation/create","params":{"message":"m",
         "requestedSchema":{"type":"object","properties":{}}}}"#;
     assert_eq!(read(form), Ok(elicit("m").into()));
