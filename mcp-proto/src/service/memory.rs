@@ -128,8 +128,9 @@ impl Sessions {
     }
 
     fn get(&mut self, id: &str, renew: Option<Duration>) -> Option<Record> {
-        if let Some(ttl) = renew {
-            self.touch(id, ttl);
+        if let (Some(ttl), Some(session)) = (renew, self.by_id.get(id)) {
+            let left = session.expires.saturating_since(self.now);
+            self.touch(id, ttl.max(left));
         }
         self.by_id.get(id).map(|session| session.record.clone())
     }

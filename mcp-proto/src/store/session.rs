@@ -25,8 +25,8 @@ pub enum SessionOp {
     Get {
         /// The record's id.
         id: String,
-        /// Renews the record's life to this, without changing its version. A store may skip the
-        /// write while 7/8 of it remain.
+        /// Renews the record's life to this, unless it lives for longer anyway, without changing
+        /// its version. A store may skip the write while 7/8 of it remain.
         renew: Option<Duration>,
     },
     /// Replaces the data and renews the life, if the version is still the expected one. Answered

@@ -23,6 +23,8 @@
 //! ```
 
 mod application;
+#[cfg(feature = "service")]
+pub mod contract;
 mod exchange;
 mod link;
 mod random;

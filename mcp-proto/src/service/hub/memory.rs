@@ -44,6 +44,11 @@ impl MemoryHub {
         self.lock().by_name.len()
     }
 
+    #[cfg(test)]
+    pub(crate) fn found(&self, name: &str, after: Place) -> Found {
+        self.lock().found(name, after)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Topics> {
         self.topics.lock().unwrap_or_else(PoisonError::into_inner)
     }
