@@ -1,10 +1,12 @@
 //! One JSON value, kept as its text.
 
 use core::fmt;
+use std::io;
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use smallvec::SmallVec;
 
 use crate::frame::json;
 
@@ -41,7 +43,13 @@ impl Json {
     /// Where `value` cannot be JSON: a map with keys that are not strings, or an error of its own
     /// `Serialize` implementation.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::to_vec(value).map(|text| Self(text.into()))
+        // A vector with room to spare costs one allocation more as `Bytes`; most values are small.
+        let mut text = Scratch(SmallVec::new());
+        serde_json::to_writer(&mut text, value)?;
+        Ok(Self(match text.0.spilled() {
+            true => text.0.into_vec().into(),
+            false => Bytes::copy_from_slice(&text.0),
+        }))
     }
 
     /// Decodes the value.
@@ -79,6 +87,20 @@ impl Json {
     /// The text's bytes, shared.
     pub fn into_bytes(self) -> Bytes {
         self.0
+    }
+}
+
+/// Where a value is written whose size nobody knows yet.
+struct Scratch(SmallVec<[u8; 512]>);
+
+impl io::Write for Scratch {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

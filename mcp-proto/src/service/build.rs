@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::declare::{About, Erased, Validation, Validator};
-use super::scope::Needs;
 use super::service::{Entry, Inner, PromptEntry, ResourceEntry, ToolEntry};
-use super::{Registry, Service, Threading, schema};
+use super::{Needs, Registry, Service, Threading, schema};
 use crate::frame::uri_template::UriTemplate;
 use crate::model::mirror::mirrored_params;
 use crate::model::{Catalog, Features, Json, Prompt, Resource, ResourceTemplate, Text, Tool};
@@ -383,7 +382,7 @@ impl<M: Threading> Builder<M> {
             ));
         }
         self.exchange |= exchange;
-        Entry { run: handler.run, parts }
+        Entry { run: handler.run, parts, exchange }
     }
 
     fn finish(mut self, logging: Option<bool>) -> Result<Service<M>, BuildError> {

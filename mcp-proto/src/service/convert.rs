@@ -8,7 +8,7 @@ use super::kind::{Completer, Kind, Prompt, Resource, Tool};
 use super::scope::Origin;
 use super::{Error, schema};
 use crate::model::{
-    Body, Completion, Content, Contents, Failure, FailureKind, Json as Text, PromptMessage,
+    Body, Call, Completion, Content, Contents, Failure, FailureKind, Json as Text, PromptMessage,
     PromptResult, ResourceResult, ToolResult,
 };
 
@@ -42,7 +42,7 @@ pub trait IntoOutcome<K: Kind> {
     ///
     /// # Errors
     /// Where it is an error, or could not be serialized.
-    fn into_outcome(self, origin: &Origin) -> Result<K::Result, Error>;
+    fn into_outcome(self, origin: Origin<'_>) -> Result<K::Result, Error>;
 }
 
 /// What is known of everything that a handler returns.
@@ -63,7 +63,7 @@ impl<K: Kind, R: IntoOutcome<K>, E: Into<Error>> IntoOutcome<K> for Result<R, E>
         R::describe(returns);
     }
 
-    fn into_outcome(self, origin: &Origin) -> Result<K::Result, Error> {
+    fn into_outcome(self, origin: Origin<'_>) -> Result<K::Result, Error> {
         self.map_err(Into::into)?.into_outcome(origin)
     }
 }
@@ -73,7 +73,7 @@ impl<T: Serialize + JsonSchema> IntoOutcome<Tool> for Json<T> {
         returns.schema = Some(schema::output::<T>);
     }
 
-    fn into_outcome(self, _: &Origin) -> Result<ToolResult, Error> {
+    fn into_outcome(self, _: Origin<'_>) -> Result<ToolResult, Error> {
         Ok(ToolResult::structured(Text::of(&self.0)?))
     }
 }
@@ -83,7 +83,7 @@ impl<T: Serialize> IntoOutcome<Resource> for Json<T> {
         returns.mime_type = Some("application/json");
     }
 
-    fn into_outcome(self, origin: &Origin) -> Result<ResourceResult, Error> {
+    fn into_outcome(self, origin: Origin<'_>) -> Result<ResourceResult, Error> {
         read(Body::Text(serde_json::to_string(&self.0)?), origin)
     }
 }
@@ -94,8 +94,8 @@ impl<R: IntoOutcome<Resource>> IntoOutcome<Resource> for Option<R> {
         R::describe(returns);
     }
 
-    fn into_outcome(self, origin: &Origin) -> Result<ResourceResult, Error> {
-        self.ok_or_else(|| not_found(origin))?.into_outcome(origin)
+    fn into_outcome(self, origin: Origin<'_>) -> Result<ResourceResult, Error> {
+        self.ok_or_else(|| not_found(origin.call))?.into_outcome(origin)
     }
 }
 
@@ -103,7 +103,7 @@ impl<R: IntoOutcome<Resource>> IntoOutcome<Resource> for Option<R> {
 macro_rules! results {
     ($($kind:ident { $($from:ty, |$value:pat_param, $origin:pat_param| $into:expr;)* })*) => {$($(
         impl IntoOutcome<$kind> for $from {
-            fn into_outcome(self, $origin: &Origin) -> Result<<$kind as Kind>::Result, Error> {
+            fn into_outcome(self, $origin: Origin<'_>) -> Result<<$kind as Kind>::Result, Error> {
                 let $value = self;
                 $into
             }
@@ -143,16 +143,16 @@ results! {
     }
 }
 
-fn read(body: Body, origin: &Origin) -> Result<ResourceResult, Error> {
-    let uri = origin.uri.as_deref().unwrap_or_default();
+fn read(body: Body, origin: Origin<'_>) -> Result<ResourceResult, Error> {
+    let uri = origin.call.target().unwrap_or_default();
     let mut contents = Contents::text(uri, "");
     contents.body = body;
     Ok(ResourceResult::new([contents]))
 }
 
 /// No such resource; the data say which (R24-RSRC-11, R26-RSRC-11).
-pub(crate) fn not_found(origin: &Origin) -> Failure {
-    let uri = origin.uri.as_deref().unwrap_or_default();
+pub(crate) fn not_found(call: &Call) -> Failure {
+    let uri = call.target().unwrap_or_default();
     Failure::new(FailureKind::ResourceNotFound, "no such resource")
         .with_data(serde_json::json!({ "uri": uri }).into())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::scope::Arguments;
+use super::needs::Arguments;
 use super::{Error, Exchange, Extraction, FromExchange, Needs, Parts, Scope, Threading};
 use super::{args, schema};
 use crate::model::{Completing, FailureKind, Json, Operation};
@@ -27,7 +27,7 @@ impl<M: Threading, T: DeserializeOwned + JsonSchema> FromExchange<M> for Args<T>
     }
 
     fn from_exchange(scope: &Scope<M>) -> Extraction<'_, Self, M> {
-        let call = scope.exchange().call();
+        let call = scope.call();
         let decoded = match call.operation() {
             Operation::CallTool => args::of_tool(call),
             Operation::GetPrompt => args::of_prompt(call),
@@ -48,7 +48,7 @@ impl<M: Threading> FromExchange<M> for RawArgs {
     }
 
     fn from_exchange(scope: &Scope<M>) -> Extraction<'_, Self, M> {
-        let sent = scope.exchange().call().arguments().cloned();
+        let sent = scope.call().arguments().cloned();
         Extraction::ready(Ok(RawArgs(sent.unwrap_or_else(|| Json::scanned("{}".into())))))
     }
 }
@@ -76,7 +76,7 @@ pub struct Uri(pub String);
 
 impl<M: Threading> FromExchange<M> for Uri {
     fn from_exchange(scope: &Scope<M>) -> Extraction<'_, Self, M> {
-        Extraction::ready(Ok(Uri(scope.exchange().call().target().unwrap_or_default().to_owned())))
+        Extraction::ready(Ok(Uri(scope.call().target().unwrap_or_default().to_owned())))
     }
 }
 
@@ -176,7 +176,7 @@ impl<M: Threading, T: Clone + Send + Sync + 'static> FromExchange<M> for Option<
 fn extension<M: Threading, T: Clone + Send + Sync + 'static>(
     scope: &Scope<M>,
 ) -> Option<Extension<T>> {
-    scope.exchange().parts()?.extensions().get().cloned().map(Extension)
+    scope.parts()?.extensions().get().cloned().map(Extension)
 }
 
 impl<M: Threading> FromExchange<M> for Parts {
@@ -185,7 +185,7 @@ impl<M: Threading> FromExchange<M> for Parts {
     }
 
     fn from_exchange(scope: &Scope<M>) -> Extraction<'_, Self, M> {
-        let parts = scope.exchange().parts().cloned();
+        let parts = scope.parts().cloned();
         let missing = || Error::internal("the call came without an HTTP request");
         Extraction::ready(parts.ok_or_else(missing))
     }
@@ -197,7 +197,7 @@ impl<M: Threading> FromExchange<M> for Option<Parts> {
     }
 
     fn from_exchange(scope: &Scope<M>) -> Extraction<'_, Self, M> {
-        Extraction::ready(Ok(scope.exchange().parts().cloned()))
+        Extraction::ready(Ok(scope.parts().cloned()))
     }
 }
 
@@ -208,7 +208,7 @@ impl<M: Threading> FromExchange<M> for Completing {
     }
 
     fn from_exchange(scope: &Scope<M>) -> Extraction<'_, Self, M> {
-        let completing = scope.exchange().call().completing().cloned();
+        let completing = scope.call().completing().cloned();
         let missing = || Error::protocol(FailureKind::InvalidParams, "nothing is being completed");
         Extraction::ready(completing.ok_or_else(missing))
     }

@@ -4,14 +4,15 @@ use core::future::Future;
 use core::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::thread;
 
 use futures_util::FutureExt;
 
 use super::convert::Returns;
 use super::error::Source;
 use super::kind::Kind;
-use super::service::Observer;
-use super::{Error, Exchange, FromExchange, IntoOutcome, Local, Needs, Scope, Shared, Threading};
+use super::service::Watch;
+use super::{Error, FromExchange, IntoOutcome, Local, Needs, Scope, Shared, Threading};
 use crate::model::Outcome;
 
 /// An async function of up to eight [arguments](FromExchange) that returns what its kind
@@ -65,13 +66,16 @@ macro_rules! handlers {
                 let handler = $pointer::new(self);
                 Box::new(move |scope: Scope<$mode>| {
                     let handler = $pointer::clone(&handler);
-                    let (exchange, observer) = scope.watched();
-                    Box::pin(settle::<K>(exchange, observer, async move {
+                    let watch = scope.watch();
+                    // Wrapped out here: what an async block moves into another it holds twice.
+                    let work = AssertUnwindSafe(async move {
                         $(let $argument = $argument::from_exchange(&scope).await?;)*
-                        let origin = scope.into_origin();
-                        let result = handler($($argument),*).await.into_outcome(&origin)?;
-                        K::finish(result, &origin)
-                    }))
+                        scope.release();
+                        let result = handler($($argument),*).await;
+                        scope.end(false);
+                        K::finish(result.into_outcome(scope.origin())?, scope.origin())
+                    });
+                    Box::pin(work.catch_unwind().map(move |done| settle::<K>(done, &watch)))
                 })
             }
         }
@@ -88,18 +92,13 @@ handlers!(T1 T2 T3 T4 T5 T6);
 handlers!(T1 T2 T3 T4 T5 T6 T7);
 handlers!(T1 T2 T3 T4 T5 T6 T7 T8);
 
-/// Runs a handler to its outcome, whatever it does: a panic is an internal error of its call, and
-/// ends nothing else.
-async fn settle<K: Kind>(
-    exchange: Exchange,
-    observer: Observer,
-    work: impl Future<Output = Result<K::Result, Error>>,
-) -> Outcome {
-    let done = AssertUnwindSafe(work).catch_unwind().await;
+/// The outcome of a handler, whatever it did: a panic is an internal error of its call, and ends
+/// nothing else.
+fn settle<K: Kind>(done: thread::Result<Result<K::Result, Error>>, watch: &Watch) -> Outcome {
     let done = done.unwrap_or_else(|panic| Err(Error::internal(panicked(&*panic))));
     match done {
         Ok(result) => result.into(),
-        Err(error) => error.settle::<K>(|source: &Source| observer.tell(&exchange, &**source)),
+        Err(error) => error.settle::<K>(|source: &Source| watch.tell(&**source)),
     }
 }
 

@@ -13,7 +13,7 @@ pub trait Kind: sealed::Sealed + 'static {
     /// # Errors
     /// Where it cannot be made to.
     #[doc(hidden)]
-    fn finish(result: Self::Result, origin: &Origin) -> Result<Self::Result, Error> {
+    fn finish(result: Self::Result, origin: Origin<'_>) -> Result<Self::Result, Error> {
         let _ = origin;
         Ok(result)
     }
@@ -43,7 +43,7 @@ impl Kind for Tool {
     const IS_TOOL: bool = true;
 
     /// A tool with an output schema gives structured content, unless it failed (R26-TOOL-11).
-    fn finish(result: ToolResult, origin: &Origin) -> Result<ToolResult, Error> {
+    fn finish(result: ToolResult, origin: Origin<'_>) -> Result<ToolResult, Error> {
         if origin.structured && result.structured.is_none() && !result.is_error {
             return Err(Error::internal(
                 "the tool declares an output schema, and its result has no structured content",
@@ -57,10 +57,10 @@ impl Kind for Resource {
     type Result = ResourceResult;
 
     /// Contents that name no media type have the declared one.
-    fn finish(mut result: ResourceResult, origin: &Origin) -> Result<ResourceResult, Error> {
+    fn finish(mut result: ResourceResult, origin: Origin<'_>) -> Result<ResourceResult, Error> {
         for contents in &mut result.contents {
             if contents.mime_type.is_none() {
-                contents.mime_type = origin.mime_type.as_deref().map(str::to_owned);
+                contents.mime_type = origin.mime_type.map(str::to_owned);
             }
         }
         Ok(result)

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::task::Waker;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::task::AtomicWaker;
 
@@ -31,8 +31,14 @@ pub struct Outbox(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    queue: Mutex<VecDeque<(CallId, Command)>>,
+    queue: Mutex<Queue>,
     waker: AtomicWaker,
+}
+
+#[derive(Default)]
+struct Queue {
+    commands: VecDeque<(CallId, Command)>,
+    closed: bool,
 }
 
 impl Outbox {
@@ -47,12 +53,12 @@ impl Outbox {
 
     /// The next command.
     pub fn pop(&self) -> Option<(CallId, Command)> {
-        self.queue().pop_front()
+        self.queue().commands.pop_front()
     }
 
     /// All commands that wait.
     pub(crate) fn take(&self) -> VecDeque<(CallId, Command)> {
-        core::mem::take(&mut *self.queue())
+        core::mem::take(&mut self.queue().commands)
     }
 
     /// Wakes `waker`, and no other any more, when a command comes.
@@ -60,24 +66,30 @@ impl Outbox {
         self.0.waker.register(waker);
     }
 
+    /// Takes nothing any more: nobody is left who would do it.
+    pub(crate) fn close(&self) {
+        self.queue().closed = true;
+    }
+
     pub(crate) fn send(&self, call: CallId, command: Command) {
         {
             let mut queue = self.queue();
-            if queue.len() >= Self::MOST && !matches!(command, Command::Cancel) {
+            let full = queue.commands.len() >= Self::MOST;
+            if queue.closed || full && !matches!(command, Command::Cancel) {
                 return;
             }
-            queue.push_back((call, command));
+            queue.commands.push_back((call, command));
         }
         self.0.waker.wake();
     }
 
-    fn queue(&self) -> std::sync::MutexGuard<'_, VecDeque<(CallId, Command)>> {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
         self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Outbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Outbox({} waiting)", self.queue().len())
+        write!(f, "Outbox({} waiting)", self.queue().commands.len())
     }
 }

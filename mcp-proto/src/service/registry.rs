@@ -10,7 +10,7 @@ use super::declare::Erased;
 use super::scope::Source;
 use super::service::{Observe, Observer};
 use super::{
-    BuildError, Exchange, Handler, Keep, Local, Make, PromptDeclaration, Readable, Service, Shared,
+    BuildError, Handler, Keep, Local, Make, PromptDeclaration, Readable, Report, Service, Shared,
     Threading, ToolDeclaration, kind,
 };
 use crate::model::{CacheHint, Icon, Implementation};
@@ -244,7 +244,7 @@ impl<M: Threading> Registry<M> {
     /// [`Error::internal`](super::Error::internal) or `?`, and panics.
     pub fn on_error<F>(mut self, observe: F) -> Self
     where
-        F: Fn(&Exchange, &(dyn core::error::Error + Send + Sync + 'static)) + Send + Sync + 'static,
+        F: Fn(&Report<'_>) + Send + Sync + 'static,
     {
         self.observer = Observer(Some(Arc::new(observe) as Arc<Observe>));
         self

@@ -7,32 +7,27 @@ use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 use std::panic::catch_unwind;
 
-use super::{Exchange, Threading};
+use super::Threading;
 use crate::model::Outcome;
 use crate::server::CallId;
 
 /// A call whose handler runs while this is polled. Dropping it cancels the call.
 #[must_use = "a handler runs only while it is polled"]
 pub struct Running<M: Threading> {
-    exchange: Exchange,
+    id: CallId,
     /// Gone once the call is over.
     handler: Option<M::Boxed<'static, Outcome>>,
     waker: Option<Waker>,
 }
 
 impl<M: Threading> Running<M> {
-    pub(crate) fn new(exchange: Exchange, handler: M::Boxed<'static, Outcome>) -> Self {
-        Self { exchange, handler: Some(handler), waker: None }
+    pub(crate) fn new(id: CallId, handler: M::Boxed<'static, Outcome>) -> Self {
+        Self { id, handler: Some(handler), waker: None }
     }
 
     /// Which call it is.
     pub fn id(&self) -> CallId {
-        self.exchange.id()
-    }
-
-    /// The call's exchange.
-    pub fn exchange(&self) -> &Exchange {
-        &self.exchange
+        self.id
     }
 
     /// Whether it is neither done nor cancelled.
@@ -42,13 +37,11 @@ impl<M: Threading> Running<M> {
 
     /// The handler, to be run on where nobody waits for its outcome.
     pub(crate) fn into_handler(mut self) -> Option<M::Boxed<'static, Outcome>> {
-        self.exchange.end(false);
         self.handler.take()
     }
 
     /// Drops the handler where it waits; this then ends without an outcome.
     pub fn cancel(&mut self) {
-        self.exchange.end(true);
         if let Some(handler) = self.handler.take() {
             // What a handler does while it is dropped is its own affair, a panic included.
             let _ = catch_unwind(AssertUnwindSafe(|| drop(handler)));
@@ -68,13 +61,12 @@ impl<M: Threading> Future for Running<M> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let Some(handler) = &mut this.handler else {
-            return Poll::Ready((this.exchange.id(), None));
+            return Poll::Ready((this.id, None));
         };
         match Pin::new(handler).poll(cx) {
             Poll::Ready(outcome) => {
                 this.handler = None;
-                this.exchange.end(false);
-                Poll::Ready((this.exchange.id(), Some(outcome)))
+                Poll::Ready((this.id, Some(outcome)))
             }
             Poll::Pending => {
                 if !this.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
@@ -94,6 +86,6 @@ impl<M: Threading> Drop for Running<M> {
 
 impl<M: Threading> fmt::Debug for Running<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Running").field(&self.exchange).finish()
+        f.debug_tuple("Running").field(&self.id).finish()
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use super::declare::Validator;
 use super::error::INTERNAL;
 use super::running::Running;
-use super::scope::{Origin, Source};
-use super::{Exchange, Outbox, Parts, Scope, Shared, Threading, args, convert};
+use super::scope::{Found, Source};
+use super::{Outbox, Parts, Scope, Shared, Threading, args, convert};
 use crate::model::{
     Call, Catalog, Completion, Failure, FailureKind, Located, Operation, Outcome, Reference, Text,
 };
@@ -42,6 +42,8 @@ pub(crate) struct Entry<M: Threading> {
     pub(crate) run: M::Callable,
     /// It may look at the HTTP request.
     pub(crate) parts: bool,
+    /// It takes the exchange.
+    pub(crate) exchange: bool,
 }
 
 pub(crate) struct ToolEntry<M: Threading> {
@@ -103,18 +105,18 @@ impl<M: Threading> Service<M> {
         outbox: &Outbox,
     ) -> Dispatched<M> {
         match self.find(&call) {
-            Ok((entry, origin)) => {
+            Ok((entry, found)) => {
                 let parts = if entry.parts { parts() } else { None };
-                let exchange = Exchange::new(id, call, parts, outbox.clone());
-                let scope = Scope::new(exchange.clone(), self.clone(), origin);
-                Dispatched::Running(Running::new(exchange, (entry.run)(scope)))
+                let (outbox, service) = (outbox.clone(), self.clone());
+                let scope = Scope::new(id, call, parts, outbox, entry.exchange, service, found);
+                Dispatched::Running(Running::new(id, (entry.run)(scope)))
             }
             Err(outcome) => Dispatched::Done(outcome),
         }
     }
 
     /// The handler of a call, or the answer to one that needs none.
-    fn find(&self, call: &Call) -> Result<(&Entry<M>, Origin), Outcome> {
+    fn find(&self, call: &Call) -> Result<(&Entry<M>, Found), Outcome> {
         match call.operation() {
             Operation::CallTool => self.tool(call),
             Operation::ReadResource => self.resource(call),
@@ -139,7 +141,7 @@ impl<M: Threading> Service<M> {
         }
     }
 
-    fn tool(&self, call: &Call) -> Result<(&Entry<M>, Origin), Outcome> {
+    fn tool(&self, call: &Call) -> Result<(&Entry<M>, Found), Outcome> {
         let name = call.target().unwrap_or_default();
         let tool = self.0.tools.get(name).ok_or_else(|| unknown("tool", name))?;
         if let Some(validator) = &tool.validator {
@@ -152,12 +154,12 @@ impl<M: Threading> Service<M> {
                 Failure::new(FailureKind::InvalidArguments, message)
             })?;
         }
-        Ok((&tool.entry, Origin { structured: tool.structured, ..Origin::default() }))
+        Ok((&tool.entry, Found { structured: tool.structured, ..Found::default() }))
     }
 
-    fn resource(&self, call: &Call) -> Result<(&Entry<M>, Origin), Outcome> {
-        let uri = call.target.clone().unwrap_or_default();
-        let located = self.0.catalog.locate(&uri);
+    fn resource(&self, call: &Call) -> Result<(&Entry<M>, Found), Outcome> {
+        let uri = call.target().unwrap_or_default();
+        let located = self.0.catalog.locate(uri);
         let (key, variables) = match &located {
             Some(Located::Resource(uri)) => (*uri, Vec::new()),
             Some(Located::Template { template, values }) => {
@@ -166,17 +168,16 @@ impl<M: Threading> Service<M> {
             }
             None => ("", Vec::new()),
         };
-        let mut origin = Origin { uri: Some(uri), variables, ..Origin::default() };
         match self.0.resources.get(key) {
             Some(resource) => {
-                origin.mime_type.clone_from(&resource.mime_type);
-                Ok((&resource.entry, origin))
+                let mime_type = resource.mime_type.clone();
+                Ok((&resource.entry, Found { variables, mime_type, structured: false }))
             }
-            None => Err(convert::not_found(&origin).into()),
+            None => Err(convert::not_found(call).into()),
         }
     }
 
-    fn prompt(&self, call: &Call) -> Result<(&Entry<M>, Origin), Outcome> {
+    fn prompt(&self, call: &Call) -> Result<(&Entry<M>, Found), Outcome> {
         let name = call.target().unwrap_or_default();
         let prompt = self.0.prompts.get(name).ok_or_else(|| unknown("prompt", name))?;
         if !prompt.required.is_empty() {
@@ -188,12 +189,12 @@ impl<M: Threading> Service<M> {
                 return Err(Failure::new(FailureKind::InvalidParams, message).into());
             }
         }
-        Ok((&prompt.entry, Origin::default()))
+        Ok((&prompt.entry, Found::default()))
     }
 
     /// Completion of what does not exist is an error; where nothing completes it, there are no
     /// suggestions (C107, R2503-CMPL-05).
-    fn completer(&self, call: &Call) -> Result<(&Entry<M>, Origin), Outcome> {
+    fn completer(&self, call: &Call) -> Result<(&Entry<M>, Found), Outcome> {
         let invalid = |message: String| Failure::new(FailureKind::InvalidParams, message);
         let completing =
             call.completing().ok_or_else(|| invalid("nothing is being completed".into()))?;
@@ -211,7 +212,7 @@ impl<M: Threading> Service<M> {
             Reference::Prompt(_) => {}
         }
         match &self.0.completer {
-            Some(completer) => Ok((completer, Origin::default())),
+            Some(completer) => Ok((completer, Found::default())),
             None => Err(Completion::default().into()),
         }
     }
@@ -238,18 +239,37 @@ fn unknown(what: &str, name: &str) -> Failure {
 #[derive(Clone, Default)]
 pub(crate) struct Observer(pub(crate) Option<Arc<Observe>>);
 
-pub(crate) type Observe =
-    dyn Fn(&Exchange, &(dyn core::error::Error + Send + Sync + 'static)) + Send + Sync;
+pub(crate) type Observe = dyn Fn(&Report<'_>) + Send + Sync;
+
+/// An error that no client is told of, and which call it ended.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Report<'a> {
+    /// What was asked for.
+    pub operation: Operation,
+    /// The tool's or prompt's name, or the resource's URI.
+    pub target: Option<&'a str>,
+    /// What went wrong.
+    pub error: &'a (dyn core::error::Error + Send + Sync + 'static),
+}
 
 impl Observer {
-    pub(crate) fn tell(
-        &self,
-        exchange: &Exchange,
-        error: &(dyn core::error::Error + Send + Sync + 'static),
-    ) {
-        if let Some(observe) = &self.0 {
+    /// Remembers what a report on `call` must say, if anybody reads it.
+    pub(crate) fn watch(&self, call: &Call) -> Watch {
+        let watched = self.0.as_ref();
+        Watch(watched.map(|observe| (Arc::clone(observe), call.operation(), call.target.clone())))
+    }
+}
+
+/// The observer of one call.
+pub(crate) struct Watch(Option<(Arc<Observe>, Operation, Option<Text>)>);
+
+impl Watch {
+    pub(crate) fn tell(&self, error: &(dyn core::error::Error + Send + Sync + 'static)) {
+        if let Some((observe, operation, target)) = &self.0 {
+            let report = Report { operation: *operation, target: target.as_deref(), error };
             // An observer that panics has only itself to tell.
-            let _ = catch_unwind(AssertUnwindSafe(|| observe(exchange, error)));
+            let _ = catch_unwind(AssertUnwindSafe(|| observe(&report)));
         }
     }
 }

@@ -237,8 +237,9 @@ fn errors_tell_the_client_what_a_handler_put_there_and_nothing_else() {
             #[allow(unreachable_code)]
             ""
         }))
-        .on_error(move |exchange, error| {
-            telling.lock().unwrap().push(format!("{}: {error}", exchange.call().target().unwrap()));
+        .on_error(move |report| {
+            let target = report.target.unwrap_or_default();
+            telling.lock().unwrap().push(format!("{target}: {}", report.error));
         })
         .build()
         .expect("valid");

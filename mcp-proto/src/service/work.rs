@@ -78,6 +78,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
 
     /// Lets the calls run on that outlive their stream: those that the machine did not cancel.
     pub(crate) fn detach(&mut self) {
+        self.outbox.close();
         for running in core::mem::take(&mut self.calls) {
             if let Some(handler) = running.into_handler() {
                 self.host.runtime().detach(handler);
