@@ -5,7 +5,7 @@ use core::fmt;
 use crate::model::Misfit;
 
 /// What came back is no answer to the question. It is asked anew, or told to the handler; it is
-/// never consent.
+/// never consent. Its text quotes no more of the client's words than a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadAnswer {
@@ -39,7 +39,7 @@ impl fmt::Display for BadAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Error { code, message } => {
-                write!(f, "the client answered with an error: {message} ({code})")
+                write!(f, "the client answered with an error: {message:.200} ({code})")
             }
             Self::NotAnObject => f.write_str("an answer is an object that names each member once"),
             Self::NoAction => {
@@ -47,11 +47,11 @@ impl fmt::Display for BadAnswer {
             }
             Self::UnknownAction(action) => write!(
                 f,
-                "the answer's `action` must be `accept`, `decline` or `cancel`, not `{action}`"
+                "the answer's `action` must be `accept`, `decline` or `cancel`, not `{action:.40}`"
             ),
-            Self::Field { name, why } => write!(f, "the answer's field `{name}` {why}"),
+            Self::Field { name, why } => write!(f, "the answer's field `{name:.200}` {why}"),
             Self::Member(name) => write!(f, "the answer's `{name}` is missing or malformed"),
-            Self::RootUri(uri) => write!(f, "the root `{uri}` is no file:// URI"),
+            Self::RootUri(uri) => write!(f, "the root `{uri:.200}` is no file:// URI"),
         }
     }
 }

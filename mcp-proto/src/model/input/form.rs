@@ -1,5 +1,6 @@
 //! The schema of a form: flat, and restricted to what every client can show.
 
+mod derived;
 mod error;
 mod project;
 mod read;
@@ -57,6 +58,17 @@ impl FormSchema {
     /// Where it is not such a form; the error names the field and tells the fix.
     pub fn from_json(schema: Json) -> Result<Self, FormError> {
         read::read(schema)
+    }
+
+    /// Takes the JSON Schema that a type derives, written as a form where it says the same in
+    /// other words: definitions are put in place, `null` beside a type is dropped (the field is
+    /// optional), so are formats that forms do not have, and variants become options. The order
+    /// stays.
+    ///
+    /// # Errors
+    /// As [`from_json`](Self::from_json), for what is no form in any words.
+    pub fn from_type_schema(schema: &Json) -> Result<Self, FormError> {
+        Self::from_json(derived::rewritten(schema))
     }
 
     /// The same form with one more field, written anew from its fields.

@@ -29,8 +29,8 @@ impl fmt::Display for BadQuestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shape => f.write_str("a question is an object of `method` and `params`"),
-            Self::UnknownMethod(method) => write!(f, "`{method}` is no method of a question"),
-            Self::UnknownMode(mode) => write!(f, "`{mode}` is no mode of elicitation"),
+            Self::UnknownMethod(method) => write!(f, "`{method:.40}` is no method of a question"),
+            Self::UnknownMode(mode) => write!(f, "`{mode:.40}` is no mode of elicitation"),
             Self::Member(name) => write!(f, "`{name}` is missing or malformed"),
             Self::Form(error) => error.fmt(f),
             Self::Sampling => f.write_str("the parameters of sampling are malformed"),

@@ -1,4 +1,5 @@
 mod against_jsonschema;
+mod derived;
 mod forms;
 mod models;
 mod round_trip;

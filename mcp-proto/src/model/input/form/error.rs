@@ -93,7 +93,7 @@ impl FormErrorKind {
 impl fmt::Display for FormError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.field {
-            Some(field) => write!(f, "form field `{field}`: {}", self.kind.fix()),
+            Some(field) => write!(f, "form field `{field:.200}`: {}", self.kind.fix()),
             None => f.write_str(self.kind.fix()),
         }
     }
