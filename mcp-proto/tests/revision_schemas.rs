@@ -208,6 +208,8 @@ fn call(adapter: &Adapter, operation: Operation) -> Call {
         "method": adapter.method_for(operation),
         "params": {
             "protocolVersion": adapter.version,
+            "capabilities": {},
+            "clientInfo": {},
             "_meta": {
                 "io.modelcontextprotocol/protocolVersion": adapter.version,
                 "io.modelcontextprotocol/clientCapabilities": {},

@@ -42,6 +42,7 @@ fn the_check_knows_an_offence_when_it_sees_one() {
     for line in [
         "version: adapter.version.into(),",
         "adapters.by_version(&session.version)",
+        "if live.record.version == expected {",
         "if adapter.has_handshake {",
         "fn version(&self) -> &str {",
         "pub fn new(adapters: AdapterSet, revision: Revision) -> Self {",
@@ -89,6 +90,9 @@ fn the_core_depends_on_no_runtime_clock_or_random_source() {
     assert!(found.is_empty(), "{found:?}");
 }
 
+/// A stored record has a version too, which counts its changes.
+const STORED: &str = "record.version";
+
 /// Why a line of code is against the rule.
 fn offence(line: &str) -> Option<&'static str> {
     let compares = |of: &str| {
@@ -97,7 +101,8 @@ fn offence(line: &str) -> Option<&'static str> {
             line.split_once(operator).is_some_and(|(left, right)| {
                 let (left, right) = (left.trim_end(), right.trim_start());
                 let operand = right.split([' ', ')', '{', ';', ',']).next().unwrap_or_default();
-                left.ends_with(of) || operand.ends_with(of)
+                let is = |operand: &str| operand.ends_with(of) && !operand.ends_with(STORED);
+                is(left) || is(operand)
             })
         })
     };
@@ -106,7 +111,7 @@ fn offence(line: &str) -> Option<&'static str> {
         let scrutinee = after("match ").or_else(|| after("matches!("));
         scrutinee
             .and_then(|rest| rest.split([' ', ',', '{']).next())
-            .is_some_and(|operand| operand.ends_with(of))
+            .is_some_and(|operand| operand.ends_with(of) && !operand.ends_with(STORED))
     };
     if has_date(line) {
         Some("a version by name")

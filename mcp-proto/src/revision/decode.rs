@@ -25,8 +25,7 @@ pub enum Decoded {
     /// Nothing to do and nothing to say: a notification that is unknown, or malformed (R24-RPC-11,
     /// R24-CANC-08).
     Ignored,
-    /// Refused. It is an answer where it has an id; without one it is the body of a refused HTTP
-    /// request, and on a stream of messages nothing at all.
+    /// A request that is refused, with its id.
     Refused(Refused),
 }
 
@@ -116,12 +115,8 @@ impl Adapter {
         };
         let Checked { target, arguments, detail } = params::check(self, operation, preamble)?;
         let client = if operation == Operation::Describe && self.has_handshake {
-            let object = |name| {
-                let span = preamble.param(name)?;
-                let is_object = json::kind(span.of(&preamble.message)) == json::Kind::Object;
-                is_object.then(|| json_at(preamble, span))
-            };
-            ClientProfile::new(object("capabilities"), object("clientInfo"))
+            let part = |name| preamble.param(name).map(|span| json_at(preamble, span));
+            ClientProfile::new(part("capabilities"), part("clientInfo"))
         } else if self.has_handshake {
             client.cloned().unwrap_or_default()
         } else {

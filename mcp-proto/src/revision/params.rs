@@ -22,6 +22,9 @@ pub(super) fn check(
     let params = Reader { preamble };
     Ok(match operation {
         Operation::Describe if adapter.has_handshake => {
+            // R24-LIFE-01
+            params.required("capabilities")?;
+            params.required("clientInfo")?;
             params.detail(Detail::Requested(params.text("protocolVersion")?))
         }
         Operation::ListTools
@@ -54,8 +57,7 @@ pub(super) fn check(
             ))
         }
         Operation::Listen => {
-            let filter = params.object("notifications")?;
-            filter.ok_or_else(|| invalid("`notifications` is missing"))?;
+            params.required("notifications")?;
             Checked::default()
         }
         Operation::Describe
@@ -104,13 +106,13 @@ impl Reader<'_> {
         }
     }
 
+    fn required(&self, name: &str) -> Result<Json, Failure> {
+        self.object(name)?.ok_or_else(|| invalid(format!("`{name}` is missing")))
+    }
+
     /// R26-CMPL-03, C107.
     fn completing(&self) -> Result<Completing, Failure> {
-        let required = |name| {
-            let object = self.object(name)?;
-            object.ok_or_else(|| invalid(format!("`{name}` is missing")))
-        };
-        let (reference, argument) = (required("ref")?, required("argument")?);
+        let (reference, argument) = (self.required("ref")?, self.required("argument")?);
         let text = |object: &Json, name: &str| {
             member_text(object, name).ok_or_else(|| invalid(format!("`{name}` must be a string")))
         };

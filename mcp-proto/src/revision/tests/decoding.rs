@@ -110,11 +110,22 @@ fn parameters_that_are_missing_or_wrong_are_refused() {
             }
         }
     }
-    // C19
-    for version in ["", r#""protocolVersion":20250618"#, r#""protocolVersion":null"#] {
+    // C19, R24-LIFE-01
+    let complete = r#""protocolVersion":"x","capabilities":{},"clientInfo":{}"#;
+    for (good, bad) in [
+        (r#""protocolVersion":"x""#, r#""protocolVersion":20250618"#),
+        (r#""protocolVersion":"x""#, r#""protocolVersion":null"#),
+        (r#""protocolVersion":"x","#, ""),
+        (r#""capabilities":{},"#, ""),
+        (r#""capabilities":{}"#, r#""capabilities":[]"#),
+        (r#","clientInfo":{}"#, ""),
+        (r#""clientInfo":{}"#, r#""clientInfo":"me""#),
+    ] {
+        let params = complete.replace(good, bad);
         for adapter in handshakes() {
-            let failure = refusal(adapter, &request(adapter, "initialize", version));
-            assert_eq!(failure.kind, FailureKind::InvalidParams, "{version}");
+            assert_eq!(call(adapter, "initialize", complete).operation(), Operation::Describe);
+            let failure = refusal(adapter, &request(adapter, "initialize", &params));
+            assert_eq!(failure.kind, FailureKind::InvalidParams, "{params}");
         }
     }
 }

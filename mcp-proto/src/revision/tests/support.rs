@@ -94,7 +94,7 @@ pub(super) fn listed(published: &Published, adapter: &Adapter, method: &str) -> 
 
 pub(super) fn described(published: &Published, adapter: &Adapter) -> Value {
     let method = adapter.method_for(Operation::Describe).unwrap();
-    let call = call(adapter, method, r#""protocolVersion":"x""#);
+    let call = call(adapter, method, r#""protocolVersion":"x","capabilities":{},"clientInfo":{}"#);
     let mut out = Vec::new();
     published.write_description(adapter, &call, &mut out).unwrap();
     parsed(&out)["result"].take()
