@@ -43,10 +43,13 @@
 //! # Ok::<(), mcp_proto::service::BuildError>(())
 //! ```
 
+mod accept;
 mod args;
 mod build;
 mod convert;
+mod crowd;
 mod declare;
+mod driver;
 mod duplex;
 mod error;
 mod exchange;
@@ -54,6 +57,7 @@ mod extract;
 mod extraction;
 mod handler;
 mod host;
+mod http_server;
 pub mod hub;
 pub mod kind;
 mod memory;
@@ -68,6 +72,7 @@ mod schema;
 mod scope;
 #[allow(clippy::module_inception)]
 mod service;
+mod stdio_server;
 pub mod storage;
 mod store;
 #[cfg(test)]
@@ -88,6 +93,7 @@ pub use convert::{IntoOutcome, Json};
 pub use declare::{
     PromptDeclaration, Readable, ResourceDeclaration, ToolDeclaration, prompt, resource, tool,
 };
+pub use driver::{Driver, Listener};
 pub use duplex::Duplex;
 pub use error::Error;
 pub use exchange::{Amount, Exchange, Log, ProgressReport, Total};
@@ -95,6 +101,7 @@ pub use extract::{Args, Extension, Provided, RawArgs, State, Uri, Variables};
 pub use extraction::{Extraction, FromExchange};
 pub use handler::Handler;
 pub use host::{Carrier, Host};
+pub use http_server::{HttpBuilder, HttpServer};
 pub use hub::{Hub, MemoryHub, SimpleHub};
 pub use memory::MemorySessionStore;
 pub use needs::Needs;
@@ -105,6 +112,7 @@ pub use running::Running;
 pub use runtime::{Runtime, Sleep, Timer};
 pub use scope::{Origin, Scope};
 pub use service::{Dispatched, Report, Service};
+pub use stdio_server::StdioServer;
 pub use storage::Storage;
 pub use store::{Execution, SessionStore, Simple, SimpleSessionStore};
 pub use threading::{Keep, Later, Local, Make, Shared, Threading};

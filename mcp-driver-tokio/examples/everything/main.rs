@@ -1,0 +1,37 @@
+//! A server with one of everything:
+//!
+//! ```text
+//! cargo run --example everything                            # HTTP, http://127.0.0.1:8080/mcp
+//! cargo run --example everything -- --listen 127.0.0.1:9000
+//! cargo run --example everything -- --stdio
+//! ```
+
+mod fixtures;
+mod options;
+
+use mcp_driver_tokio::{Error, Tokio, http, stdio};
+
+use options::Options;
+
+#[tokio::main]
+async fn main() -> Result<(), Error> {
+    let service = fixtures::service(Tokio::new())?;
+    let address = match Options::read() {
+        Options::Stdio => return stdio(service).serve().await,
+        Options::Listen(address) => address,
+    };
+    let server = http(service)
+        .allow_delete(true)
+        .on_notice(|notice| eprintln!("{notice}"))
+        .bind(address)
+        .await?;
+    eprintln!("{server}\n\n{}", options::banner(&server.url()));
+    server
+        .serve_with_shutdown(async {
+            // Where signals cannot be caught, only the default ends the process.
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
+        .await
+}

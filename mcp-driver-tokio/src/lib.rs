@@ -1,0 +1,58 @@
+//! Model Context Protocol servers on tokio.
+//!
+//! This crate adds sockets, timers and standard streams to [`mcp_proto`], whose service layer it
+//! exports: handlers go into a [`Registry`], and [`http()`] or [`stdio()`] serves what it builds.
+//!
+//! ```no_run
+//! use mcp_driver_tokio::{Args, Error, Json, Registry, http, schemars, tool};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Add { a: i64, b: i64 }
+//! #[derive(serde::Serialize, schemars::JsonSchema)]
+//! struct Sum { total: i64 }
+//!
+//! async fn add(Args(Add { a, b }): Args<Add>) -> Json<Sum> {
+//!     Json(Sum { total: a + b })
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Error> {
+//!     let service = Registry::new("demo", "1.0.0")
+//!         .tool(tool("add", add).description("Add two integers."))
+//!         .build()?;
+//!     http(service).bind("127.0.0.1:8080").await?.serve().await
+//! }
+//! ```
+//!
+//! Each connection is a task of its own. Services of [`Registry::local`] stay on one thread;
+//! nothing else changes.
+
+mod net;
+mod runtime;
+mod stdio;
+mod thread;
+mod tokio_stream;
+
+pub use mcp_proto;
+pub use mcp_proto::model;
+pub use mcp_proto::service::*;
+
+pub use net::TcpConnections;
+pub use runtime::Tokio;
+pub use stdio::StandardStreams;
+
+/// Serves `service` over HTTP: at the path `/mcp`, for loopback hosts, unless told otherwise.
+pub fn http<M: Threading>(service: Service<M>) -> HttpBuilder<Tokio, M>
+where
+    Tokio: Driver<M>,
+{
+    HttpBuilder::new(Tokio::new(), service)
+}
+
+/// Serves `service` on stdin and stdout, which nothing else of the process may write to.
+pub fn stdio<M: Threading>(service: Service<M>) -> StdioServer<Tokio, M>
+where
+    Tokio: Driver<M>,
+{
+    StdioServer::new(Tokio::new(), service)
+}

@@ -1,0 +1,136 @@
+//! Accepts connections, until it is told to stop, and sees them to their ends.
+
+use core::future::{Future, poll_fn};
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll};
+use core::time::Duration;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use super::crowd::{Crowd, Member, Stage};
+use super::{Listener, Runtime, Threading, Timer};
+
+/// How long to wait after an error that will come again at once, such as too many open files;
+/// doubles up to [`LONGEST_PAUSE`].
+const PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// How many connections one poll accepts before other tasks get their turn.
+const AT_ONCE: usize = 64;
+
+/// Who is told what a listener goes through.
+pub(crate) type Notice = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// How connections are accepted and ended.
+pub(crate) struct Acceptor<'a, R> {
+    pub(crate) runtime: &'a R,
+    /// How many connections are open at once; further ones wait in the system's queue.
+    pub(crate) most: usize,
+    /// How long what runs may run on once it is told to end.
+    pub(crate) grace: Duration,
+    pub(crate) notice: Option<Notice>,
+}
+
+impl<R> Acceptor<'_, R> {
+    /// Hands each connection to `serve`, until `until` is done; then waits for those that are
+    /// open, and cuts off who stays too long.
+    pub(crate) async fn run<L: Listener, M: Threading>(
+        &self,
+        listener: L,
+        until: impl Future<Output = ()>,
+        mut serve: impl FnMut(L::Stream, SocketAddr, Member),
+    ) where
+        R: Runtime<M>,
+    {
+        let crowd = Crowd::default();
+        let mut timer = pin!(self.runtime.timer());
+        {
+            let mut until = pin!(until);
+            let mut listener = listener;
+            let mut pause = None;
+            poll_fn(|cx| {
+                if until.as_mut().poll(cx).is_ready() {
+                    return Poll::Ready(());
+                }
+                for _ in 0..AT_ONCE {
+                    match self.poll_accept(&mut listener, &crowd, timer.as_mut(), &mut pause, cx) {
+                        Poll::Ready((stream, peer)) => serve(stream, peer, crowd.enter()),
+                        Poll::Pending => return Poll::Pending,
+                    }
+                }
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            })
+            .await;
+        }
+        self.drain(&crowd, timer).await;
+    }
+
+    fn poll_accept<L: Listener, M: Threading>(
+        &self,
+        listener: &mut L,
+        crowd: &Crowd,
+        mut timer: Pin<&mut R::Timer>,
+        pause: &mut Option<Duration>,
+        cx: &mut Context<'_>,
+    ) -> Poll<(L::Stream, SocketAddr)>
+    where
+        R: Runtime<M>,
+    {
+        loop {
+            if pause.is_some() && timer.as_mut().poll_elapsed(cx).is_pending() {
+                return Poll::Pending;
+            }
+            if crowd.poll_fewer_than(self.most, cx).is_pending() {
+                return Poll::Pending;
+            }
+            match listener.poll_accept(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(accepted)) => {
+                    *pause = None;
+                    return Poll::Ready(accepted);
+                }
+                Poll::Ready(Err(error)) if concerns_one_connection(&error) => {}
+                Poll::Ready(Err(error)) => {
+                    self.tell(|| format!("no connection could be accepted, trying again: {error}"));
+                    let next = pause.map_or(PAUSE, |pause| LONGEST_PAUSE.min(2 * pause));
+                    timer.as_mut().reset(self.runtime.now() + next);
+                    *pause = Some(next);
+                }
+            }
+        }
+    }
+
+    async fn drain<M: Threading>(&self, crowd: &Crowd, mut timer: Pin<&mut R::Timer>)
+    where
+        R: Runtime<M>,
+    {
+        crowd.reach(Stage::Draining);
+        timer.as_mut().reset(self.runtime.now() + self.grace);
+        let empty = poll_fn(|cx| match crowd.poll_fewer_than(1, cx) {
+            Poll::Ready(()) => Poll::Ready(true),
+            Poll::Pending => timer.as_mut().poll_elapsed(cx).map(|()| false),
+        });
+        if !empty.await {
+            self.tell(|| "connections were cut off: their calls did not end in time".into());
+            crowd.reach(Stage::Over);
+            poll_fn(|cx| crowd.poll_fewer_than(1, cx)).await;
+        }
+    }
+
+    fn tell(&self, text: impl FnOnce() -> String) {
+        if let Some(notice) = &self.notice {
+            notice(&text());
+        }
+    }
+}
+
+/// The connection was gone before it was accepted.
+fn concerns_one_connection(error: &io::Error) -> bool {
+    use ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
+}
+
+#[cfg(test)]
+mod tests;

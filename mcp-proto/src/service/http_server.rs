@@ -1,0 +1,276 @@
+//! A service on HTTP: its settings, and the listener that serves it.
+
+use core::fmt::{self, Display};
+use core::future::{Future, pending};
+use core::pin::pin;
+use core::time::Duration;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use futures_util::future::{Either, select};
+use http::Extensions;
+
+use super::accept::{Acceptor, Notice};
+use super::crowd::{Member, Stage};
+use super::{
+    Driver, Error, Host, Hub, Listener, Local, MemoryHub, MemorySessionStore, Service,
+    SessionStore, Shared, Storage, Threading,
+};
+use crate::revision::AdapterSet;
+use crate::server::{Connection, Endpoint, EndpointBuilder, Gate, Limits};
+
+/// Settings of a service on HTTP: the path `/mcp`, loopback hosts, every revision, sessions in
+/// this process's memory. [`bind`](Self::bind) opens the listener.
+#[must_use = "nothing listens before `bind`"]
+pub struct HttpBuilder<D, M: Threading = Shared> {
+    driver: D,
+    service: Service<M>,
+    endpoint: EndpointBuilder,
+    sessions: Arc<dyn SessionStore>,
+    hub: Arc<dyn Hub>,
+    connections: usize,
+    grace: Duration,
+    notice: Option<Notice>,
+}
+
+/// A listener, and what it serves. Its `Display` says where it listens, whom it answers, and how
+/// to allow others: for the server's log, when it starts.
+#[must_use = "nothing is answered before `serve`"]
+pub struct HttpServer<D: Driver<M>, M: Threading = Shared> {
+    host: Host<D, M>,
+    endpoint: Endpoint,
+    listener: D::Listener,
+    local_addr: SocketAddr,
+    connections: usize,
+    grace: Duration,
+    notice: Option<Notice>,
+}
+
+impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
+    /// How many connections are open at once, unless told otherwise.
+    pub const CONNECTIONS: usize = 10_000;
+
+    /// How long calls may run on at the end, unless told otherwise.
+    pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
+
+    /// `service`, driven by `driver`.
+    pub fn new(driver: D, service: Service<M>) -> Self {
+        let endpoint = Endpoint::builder(service.catalog().clone()).path("/mcp");
+        Self {
+            driver,
+            service,
+            endpoint,
+            sessions: Arc::new(MemorySessionStore::new()),
+            hub: Arc::new(MemoryHub::new()),
+            connections: Self::CONNECTIONS,
+            grace: Self::SHUTDOWN_GRACE,
+            notice: None,
+        }
+    }
+
+    /// Answers requests for this path, with and without a slash at its end; others get 404.
+    pub fn path(self, path: impl Into<String>) -> Self {
+        self.endpoint(|endpoint| endpoint.path(path))
+    }
+
+    /// Answers to the hosts and origins of `gate`.
+    pub fn gate(self, gate: Gate) -> Self {
+        self.endpoint(|endpoint| endpoint.gate(gate))
+    }
+
+    /// Speaks only these revisions.
+    pub fn adapters(self, adapters: AdapterSet) -> Self {
+        self.endpoint(|endpoint| endpoint.adapters(adapters))
+    }
+
+    /// Keeps these bounds.
+    pub fn limits(self, limits: Limits) -> Self {
+        self.endpoint(|endpoint| endpoint.limits(limits))
+    }
+
+    /// Lets clients end their sessions with DELETE (R2503-SESS-08).
+    pub fn allow_delete(self, allow: bool) -> Self {
+        self.endpoint(|endpoint| endpoint.allow_delete(allow))
+    }
+
+    /// Refuses requests of handshake revisions that name no session (R2503-SESS-05).
+    pub fn require_session(self, require: bool) -> Self {
+        self.endpoint(|endpoint| endpoint.require_session(require))
+    }
+
+    /// Anything else that an [`Endpoint`] can be told.
+    pub fn endpoint(mut self, set: impl FnOnce(EndpointBuilder) -> EndpointBuilder) -> Self {
+        self.endpoint = set(self.endpoint);
+        self
+    }
+
+    /// Keeps sessions and events in `store`, where other processes find them too.
+    pub fn store(mut self, store: impl Storage) -> Self {
+        self.sessions = store.session_store();
+        self.hub = store.hub();
+        self
+    }
+
+    /// Keeps sessions in a store of your own.
+    pub fn sessions(mut self, sessions: impl SessionStore + 'static) -> Self {
+        self.sessions = Arc::new(sessions);
+        self
+    }
+
+    /// Keeps events in a hub of your own.
+    pub fn hub(mut self, hub: impl Hub + 'static) -> Self {
+        self.hub = Arc::new(hub);
+        self
+    }
+
+    /// How many connections are open at once, and at least one; further ones wait to be accepted.
+    pub fn connections(mut self, most: usize) -> Self {
+        self.connections = most.max(1);
+        self
+    }
+
+    /// How long calls may run on after a [shutdown](HttpServer::serve_with_shutdown) began.
+    pub fn shutdown_grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// Tells `notice` of what the listener goes through: that files ran out, that connections had
+    /// to be cut off. One line each, for the server's log.
+    pub fn on_notice(mut self, notice: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.notice = Some(Arc::new(notice));
+        self
+    }
+
+    /// Listens at `address`: `host:port`, where port 0 is any free one.
+    ///
+    /// # Errors
+    /// Where the address is none, or is taken.
+    pub async fn bind(self, address: impl Display) -> Result<HttpServer<D, M>, Error> {
+        let address = address.to_string();
+        let listener =
+            self.driver.bind(address.clone()).await.map_err(|error| {
+                Error::internal(format!("cannot listen at `{address}`: {error}"))
+            })?;
+        self.listen(listener)
+    }
+
+    /// Listens on a socket that is open already.
+    ///
+    /// # Errors
+    /// Where it has no address.
+    pub fn listen(self, listener: D::Listener) -> Result<HttpServer<D, M>, Error> {
+        Ok(HttpServer {
+            host: Host::with_stores(self.service, self.driver, self.sessions, self.hub),
+            endpoint: self.endpoint.build(),
+            local_addr: listener.local_addr()?,
+            listener,
+            connections: self.connections,
+            grace: self.grace,
+            notice: self.notice,
+        })
+    }
+}
+
+impl<D: Driver<M>, M: Threading> HttpServer<D, M> {
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// The URL that clients of this machine are given.
+    pub fn url(&self) -> String {
+        let path = self.endpoint.shared().path.as_deref().unwrap_or("/");
+        format!("http://{}{path}", self.local_addr)
+    }
+
+    /// Accepts, until `until` is done. `spawn` runs what serves a connection.
+    async fn accept(
+        self,
+        until: impl Future<Output = ()>,
+        spawn: impl Fn(&D, Served<D, M>),
+    ) -> Result<(), Error> {
+        let Self { host, endpoint, listener, connections, grace, notice, .. } = self;
+        let acceptor = Acceptor { runtime: host.runtime(), most: connections, grace, notice };
+        let serve = |stream, peer, member| {
+            let (host, endpoint) = (host.clone(), endpoint.clone());
+            spawn(acceptor.runtime, Served { host, endpoint, stream, peer, member });
+        };
+        acceptor.run(listener, until, serve).await;
+        Ok(())
+    }
+}
+
+/// A connection to be served.
+struct Served<D: Driver<M>, M: Threading> {
+    host: Host<D, M>,
+    endpoint: Endpoint,
+    stream: <D::Listener as Listener>::Stream,
+    peer: SocketAddr,
+    member: Member,
+}
+
+impl<D: Driver<M>, M: Threading> Served<D, M> {
+    async fn run(self) {
+        let Self { host, endpoint, stream, peer, member } = self;
+        let machine = Connection::new(endpoint, host.runtime().now());
+        let mut extensions = Extensions::new();
+        extensions.insert(peer);
+        let served = host.run(machine, stream, extensions, member.until(Stage::Draining));
+        // How a connection ended concerns its peer, who knows.
+        let _: Either<_, _> = select(pin!(served), pin!(member.until(Stage::Over))).await;
+    }
+}
+
+macro_rules! serving {
+    ($mode:ident) => {
+        impl<D: Driver<$mode>> HttpServer<D, $mode> {
+            /// Serves for ever. Each connection is a task of its own; the address of its peer
+            /// reaches handlers as [`Extension<SocketAddr>`](super::Extension).
+            ///
+            /// # Errors
+            /// None that end it, so far.
+            pub async fn serve(self) -> Result<(), Error> {
+                self.serve_with_shutdown(pending()).await
+            }
+
+            /// Serves until `until` is done. Then nothing more is accepted, the calls that run
+            /// have the time of [`shutdown_grace`](HttpBuilder::shutdown_grace) to end, and this
+            /// returns.
+            ///
+            /// # Errors
+            /// None that end it earlier, so far.
+            pub async fn serve_with_shutdown(
+                self,
+                until: impl Future<Output = ()>,
+            ) -> Result<(), Error> {
+                let driver = self.host.runtime().clone();
+                let spawn = |driver: &D, served: Served<D, $mode>| {
+                    driver.detach::<()>(Box::pin(served.run()));
+                };
+                driver.within(self.accept(until, spawn)).await
+            }
+        }
+    };
+}
+
+serving!(Shared);
+serving!(Local);
+
+impl<D: Driver<M>, M: Threading> Display for HttpServer<D, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "listening on {}: {}", self.url(), self.endpoint.gate().describe())
+    }
+}
+
+impl<D, M: Threading> fmt::Debug for HttpBuilder<D, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HttpBuilder").field(&self.endpoint).finish()
+    }
+}
+
+impl<D: Driver<M>, M: Threading> fmt::Debug for HttpServer<D, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HttpServer").field(&self.local_addr).field(&self.endpoint).finish()
+    }
+}
