@@ -52,8 +52,7 @@ fn capabilities_follow_from_what_is_declared() {
     let published = published(catalog);
     let of = |version| {
         let result = described(&published, adapter(version));
-        let names: Vec<_> = result["capabilities"].as_object().unwrap().keys().cloned().collect();
-        names.join(" ")
+        super::support::names(result["capabilities"].as_object().unwrap())
     };
     assert_eq!(of("2024-11-05"), "logging prompts resources");
     assert_eq!(of("2025-03-26"), "completions logging prompts resources");

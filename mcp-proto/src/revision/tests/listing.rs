@@ -167,7 +167,7 @@ fn declarations_lose_what_a_revision_has_no_word_for() {
     let members = |version| {
         let list = listed(&published, adapter(version), "tools/list");
         let tool = list["tools"][0].as_object().unwrap().clone();
-        (tool.keys().cloned().collect::<Vec<_>>().join(" "), tool)
+        (super::support::names(&tool), tool)
     };
     assert_eq!(members("2024-11-05").0, "inputSchema name");
     let (keys, tool) = members("2025-03-26");

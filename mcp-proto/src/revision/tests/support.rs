@@ -1,5 +1,6 @@
 //! What these tests share: messages as text in, responses as values out.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -83,6 +84,17 @@ pub(super) fn published(catalog: Catalog) -> Published {
 pub(super) fn parsed(out: &[u8]) -> Value {
     assert!(!out.contains(&b'\n') && !out.contains(&b'\r'), "one line");
     serde_json::from_slice(out).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(out)))
+}
+
+/// An object's names, sorted.
+pub(super) fn names(object: &serde_json::Map<String, Value>) -> String {
+    object
+        .keys()
+        .map(String::as_str)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 pub(super) fn listed(published: &Published, adapter: &Adapter, method: &str) -> Value {
