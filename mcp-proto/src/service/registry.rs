@@ -135,7 +135,7 @@ impl<M: Threading> Registry<M> {
     }
 
     /// Whether the server declares that it logs (R24-LOG-01). Without this it does exactly if a
-    /// handler takes the [`Exchange`], through which alone it could log.
+    /// handler takes the [`Exchange`](super::Exchange), through which alone it could log.
     pub fn logging(mut self, logs: bool) -> Self {
         self.logging = Some(logs);
         self

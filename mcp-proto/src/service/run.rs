@@ -241,4 +241,6 @@ where
 }
 
 #[cfg(test)]
+mod scripted_tests;
+#[cfg(test)]
 mod tests;

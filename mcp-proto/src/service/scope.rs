@@ -18,6 +18,10 @@ pub struct Scope<M: Threading = Shared> {
 }
 
 /// The call, in an exchange if anything wants one.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box would cost what leaving the exchange out saves"
+)]
 enum Carried {
     Exchange(Exchange),
     Bare { id: CallId, call: Call, parts: Option<Parts>, outbox: Outbox, late: OnceLock<Exchange> },

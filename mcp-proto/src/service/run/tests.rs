@@ -98,6 +98,33 @@ fn a_peer_that_writes_everything_before_it_reads_gets_every_answer() {
 }
 
 #[test]
+fn a_peer_that_never_reads_cannot_write_without_end() {
+    let time = VirtualTime::default();
+    let service = service(&time);
+    let (ours, mut theirs) = pair(1 << 14);
+    let machine = stdio(&service);
+    let host = Host::<_, Shared>::new(service, time);
+    let mut run = core::pin::pin!(host.run(machine, ours, Extensions::new(), pending()));
+    let mut cx = Context::from_waker(std::task::Waker::noop());
+    let lines: String = (0..100).map(|id| line(id, "echo", "{}")).collect();
+    let sent = Cell::new(0);
+    let mut flood = core::pin::pin!(async {
+        theirs.send(format!("{HELLO}\n").as_bytes()).await;
+        loop {
+            theirs.send(lines.as_bytes()).await;
+            sent.set(sent.get() + lines.len());
+        }
+    });
+    for _ in 0..2_000 {
+        assert!(run.as_mut().poll(&mut cx).is_pending());
+        let _: Poll<()> = flood.as_mut().poll(&mut cx);
+    }
+    let sent = sent.get();
+    assert!(sent > 1 << 20, "what is read is answered: {sent}");
+    assert!(sent < 8 << 20, "it read on and on: {sent}");
+}
+
+#[test]
 fn answers_of_one_batch_of_input_leave_in_one_write() {
     let time = VirtualTime::default();
     let (ended, writes) = serve(&time, service(&time), 1 << 16, |mut end| async move {
