@@ -145,7 +145,7 @@ impl Reply {
 
     /// A comment that keeps an open stream from looking dead (R26-HTTP-35).
     pub(crate) fn heartbeat(&mut self) {
-        if self.is_stream() && self.body.is_empty() {
+        if self.is_stream() && self.body.len() < self.most_queued {
             sse::append_comment(&mut self.body);
         }
     }

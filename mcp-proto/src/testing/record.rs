@@ -63,6 +63,16 @@ pub struct Transcript {
     pub sent: Vec<u8>,
 }
 
+impl Transcript {
+    /// Fetches everything that `machine` has to say.
+    pub fn fetch<M: Machine>(&mut self, machine: &mut M) {
+        while let Some(output) = machine.poll_output() {
+            self.outputs.push(format!("{output:?}"));
+        }
+        machine.transmit(&mut self.sent);
+    }
+}
+
 /// A machine that remembers what went into the one that it wraps, and what came out.
 #[derive(Debug)]
 pub struct Recorder<M> {
@@ -97,12 +107,10 @@ impl<M: Machine> Recorder<M> {
 /// recorded, and says what comes out of it in the end.
 pub fn replay<M: Machine>(inputs: &[Input], mut machine: M) -> Transcript {
     let mut transcript = Transcript::default();
+    transcript.fetch(&mut machine);
     for input in inputs {
         input.clone().apply(&mut machine);
-        while let Some(output) = machine.poll_output() {
-            transcript.outputs.push(format!("{output:?}"));
-        }
-        machine.transmit(&mut transcript.sent);
+        transcript.fetch(&mut machine);
     }
     transcript
 }

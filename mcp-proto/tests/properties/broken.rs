@@ -1,0 +1,101 @@
+//! Machines with a fault that a property must find.
+
+use std::sync::Arc;
+
+use mcp_proto::effect::{EffectError, EffectId, Reply};
+use mcp_proto::model::{LogMessage, Outcome, Progress};
+use mcp_proto::revision::Published;
+use mcp_proto::server::{CallId, Closing, Machine, Output};
+use mcp_proto::time::Instant;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A piece of input that begins with a line feed loses it.
+    Splitting,
+    /// Fetching bytes where there are none leaves a mark in those that come next.
+    Draining,
+    /// A reply that nobody waits for is passed on as one that the first effect waits for.
+    Replies,
+}
+
+/// A machine that works but for one fault.
+pub(crate) struct Broken<M> {
+    pub(crate) machine: M,
+    pub(crate) fault: Fault,
+    pub(crate) mark: bool,
+}
+
+impl<M: Machine> Machine for Broken<M> {
+    fn handle_input(&mut self, now: Instant, input: &[u8]) -> usize {
+        match (self.fault, input) {
+            (Fault::Splitting, [b'\n', rest @ ..]) => 1 + self.machine.handle_input(now, rest),
+            _ => self.machine.handle_input(now, input),
+        }
+    }
+
+    fn handle_eof(&mut self, now: Instant) {
+        self.machine.handle_eof(now);
+    }
+
+    fn handle_closed(&mut self, now: Instant) {
+        self.machine.handle_closed(now);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.machine.handle_timeout(now);
+    }
+
+    fn handle_reply(&mut self, now: Instant, id: EffectId, reply: Result<Reply, EffectError>) {
+        let id = if self.fault == Fault::Replies { mcp_proto::testing::effect_id(0) } else { id };
+        self.machine.handle_reply(now, id, reply);
+    }
+
+    fn handle_published(&mut self, now: Instant, published: Arc<Published>) {
+        self.machine.handle_published(now, published);
+    }
+
+    fn respond(&mut self, call: CallId, outcome: Outcome) {
+        self.machine.respond(call, outcome);
+    }
+
+    fn progress(&mut self, call: CallId, progress: Progress) {
+        self.machine.progress(call, progress);
+    }
+
+    fn log(&mut self, call: CallId, message: LogMessage) {
+        self.machine.log(call, message);
+    }
+
+    fn close(&mut self) {
+        self.machine.close();
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.machine.poll_output()
+    }
+
+    fn transmit(&mut self, out: &mut Vec<u8>) {
+        let start = out.len();
+        self.machine.transmit(out);
+        let is_empty = out.len() == start;
+        if self.fault == Fault::Draining
+            && core::mem::replace(&mut self.mark, is_empty)
+            && !is_empty
+        {
+            out.push(b' ');
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.machine.poll_timeout()
+    }
+
+    fn wants_input(&self) -> bool {
+        self.machine.wants_input()
+    }
+
+    fn closing(&self) -> Closing {
+        self.machine.closing()
+    }
+}
