@@ -1,6 +1,7 @@
 //! What a protected resource says about itself.
 
 use core::fmt;
+use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Principal, Refusal, challenge, is_scope, resource};
@@ -18,15 +19,15 @@ pub struct Authorization {
     metadata: Json,
     required_scopes: BTreeSet<String>,
     implied: BTreeMap<String, Vec<String>>,
-    leeway: u64,
+    leeway: Duration,
     bind_sessions: bool,
     namespace_from_token: bool,
 }
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// The longest [`AuthorizationBuilder::leeway`], in seconds.
-const MAX_LEEWAY: u64 = 300;
+/// The longest [`AuthorizationBuilder::leeway`].
+const MAX_LEEWAY: Duration = Duration::from_secs(300);
 
 impl Authorization {
     /// Starts the settings of the server that clients reach at `resource`: its `http` or `https`
@@ -40,7 +41,7 @@ impl Authorization {
             implied: BTreeMap::new(),
             resource_name: None,
             documentation: None,
-            leeway: 30,
+            leeway: Duration::from_secs(30),
             bind_sessions: true,
             namespace_from_token: true,
         }
@@ -93,13 +94,13 @@ impl Authorization {
         Some(challenge::bearer(&params))
     }
 
-    /// Decides on whom a verifier found: the token must be valid at `now` (seconds since the Unix
-    /// epoch) and have the required scopes. Gives the principal back with the scopes that its
-    /// own ones imply (R26-AFLOW-14).
+    /// Decides on whom a verifier found: the token must be valid at `now`, the time since the Unix
+    /// epoch, and have the required scopes. Gives the principal back with the scopes that its own
+    /// ones imply (R26-AFLOW-14).
     ///
     /// # Errors
     /// [`Refusal::Invalid`], [`Refusal::InsufficientScope`].
-    pub fn admit(&self, mut principal: Principal, now: u64) -> Result<Principal, Refusal> {
+    pub fn admit(&self, mut principal: Principal, now: Duration) -> Result<Principal, Refusal> {
         if !principal.is_valid_at(now, self.leeway) {
             return Err(Refusal::Invalid);
         }
@@ -135,7 +136,7 @@ pub struct AuthorizationBuilder {
     implied: BTreeMap<String, Vec<String>>,
     resource_name: Option<String>,
     documentation: Option<String>,
-    leeway: u64,
+    leeway: Duration,
     bind_sessions: bool,
     namespace_from_token: bool,
 }
@@ -187,9 +188,9 @@ impl AuthorizationBuilder {
         self
     }
 
-    /// How far the clocks of issuers may be off, in seconds: 30 by default, 300 at most.
-    pub fn leeway(mut self, seconds: u64) -> Self {
-        self.leeway = seconds.min(MAX_LEEWAY);
+    /// How far the clocks of issuers may be off: 30 s by default, 300 s at most.
+    pub fn leeway(mut self, leeway: Duration) -> Self {
+        self.leeway = leeway.min(MAX_LEEWAY);
         self
     }
 

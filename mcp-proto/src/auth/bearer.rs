@@ -31,7 +31,7 @@ pub fn bearer<'a>(fields: impl IntoIterator<Item = &'a [u8]>) -> Result<&'a str,
 }
 
 /// `1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="` (RFC 9110, section 11.2).
-pub(super) fn is_token68(text: &[u8]) -> bool {
+pub(crate) fn is_token68(text: &[u8]) -> bool {
     let padding = text.iter().rev().take_while(|&&byte| byte == b'=').count();
     let body = text.get(..text.len() - padding).unwrap_or_default();
     !body.is_empty() && body.iter().all(|&byte| is_token68_char(byte))

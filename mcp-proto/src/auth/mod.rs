@@ -6,6 +6,7 @@
 //! what is here comes before and after:
 //!
 //! ```
+//! use std::time::Duration;
 //! use mcp_proto::auth::{Authorization, Principal, Refusal, bearer};
 //!
 //! let authorization = Authorization::builder("https://mcp.example.com/mcp")
@@ -19,7 +20,7 @@
 //!
 //! // After: what a verifier says about it is admitted, or refused with a challenge.
 //! let principal = Principal::subject("ada").issued_by("https://login.example.com");
-//! let now = 1_785_000_000; // seconds since the Unix epoch
+//! let now = Duration::from_secs(1_785_000_000); // since the Unix epoch
 //! let refusal = authorization.admit(principal, now).unwrap_err();
 //! assert_eq!(refusal.status(), 403);
 //! assert_eq!(
@@ -41,6 +42,8 @@ mod resource;
 
 pub use authorization::{Authorization, AuthorizationBuilder, InvalidAuthorization};
 pub use bearer::bearer;
+#[cfg(feature = "service")]
+pub(crate) use bearer::is_token68;
 pub use principal::Principal;
 pub use refusal::Refusal;
 

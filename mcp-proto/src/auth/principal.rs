@@ -1,6 +1,7 @@
 //! Who is calling.
 
 use core::fmt;
+use core::time::Duration;
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
@@ -150,11 +151,11 @@ impl Principal {
         wanted.into_iter().map(Into::into).filter(|scope| !self.scopes.contains(scope)).collect()
     }
 
-    /// Whether it is valid at `now` (seconds since the Unix epoch), give or take `leeway` seconds.
-    pub fn is_valid_at(&self, now: u64, leeway: u64) -> bool {
-        let begun = self.not_before.is_none_or(|from| from <= now.saturating_add(leeway));
-        let over = self.expires_at.is_some_and(|until| until.saturating_add(leeway) <= now);
-        begun && !over
+    /// Whether it is valid at `now`, the time since the Unix epoch, give or take a leeway.
+    pub fn is_valid_at(&self, now: Duration, leeway: Duration) -> bool {
+        let from = self.not_before.map_or(Duration::ZERO, Duration::from_secs);
+        let until = self.expires_at.map_or(Duration::MAX, Duration::from_secs);
+        from <= now.saturating_add(leeway) && now < until.saturating_add(leeway)
     }
 
     /// One name for it, in which nobody else can share: subject or client, and the issuer that
@@ -253,11 +254,13 @@ mod tests {
             (89, 10, false),
             (209, 10, true),
             (210, 10, false),
-            (u64::MAX, u64::MAX, false),
         ] {
-            assert_eq!(principal.is_valid_at(now, leeway), valid, "{now} {leeway}");
+            let [now, leeway] = [now, leeway].map(Duration::from_secs);
+            assert_eq!(principal.is_valid_at(now, leeway), valid, "{now:?} {leeway:?}");
         }
-        assert!(Principal::subject("a").is_valid_at(u64::MAX, 0));
+        let nearly = Duration::from_millis(199_999);
+        assert!(principal.is_valid_at(nearly, Duration::ZERO));
+        assert!(Principal::subject("a").is_valid_at(nearly, Duration::MAX));
     }
 
     #[test]

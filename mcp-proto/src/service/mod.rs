@@ -45,6 +45,7 @@
 
 mod accept;
 mod args;
+mod auth;
 mod build;
 mod convert;
 mod crowd;
@@ -88,6 +89,9 @@ mod world;
 pub use http::Extensions;
 pub use schemars;
 
+pub use auth::{Guard, InvalidToken, StaticTokens, TokenVerifier, Verification, VerifyError};
+#[cfg(feature = "jwt")]
+pub use auth::{InvalidKey, JwtAlgorithm, JwtVerifier};
 pub use build::BuildError;
 pub use convert::{IntoOutcome, Json};
 pub use declare::{

@@ -1,6 +1,10 @@
 use super::*;
 use crate::auth::challenge::{Bearer, parse};
 
+fn at(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
 fn authorization(resource: &str) -> Authorization {
     Authorization::builder(resource).build().expect(resource)
 }
@@ -133,19 +137,20 @@ fn admission_looks_at_time_and_then_at_scopes() {
         Authorization::builder("https://h").required_scopes(["read"]).build().expect("ok");
     let principal = Principal::subject("ada").expires_at(1_000);
     let refused = Err(Refusal::InsufficientScope(["read".to_owned()].into()));
-    assert_eq!(authorization.admit(principal.clone(), 1_029), refused);
-    assert_eq!(authorization.admit(principal.clone(), 1_030), Err(Refusal::Invalid));
+    assert_eq!(authorization.admit(principal.clone(), at(1_029)), refused);
+    assert_eq!(authorization.admit(principal.clone(), at(1_030)), Err(Refusal::Invalid));
     let principal = principal.with_scopes(["read"]);
-    assert_eq!(authorization.admit(principal.clone(), 1_029), Ok(principal.clone()));
-    assert_eq!(authorization.admit(principal.not_before(2_000), 1_029), Err(Refusal::Invalid));
+    assert_eq!(authorization.admit(principal.clone(), at(1_029)), Ok(principal.clone()));
+    assert_eq!(authorization.admit(principal.not_before(2_000), at(1_029)), Err(Refusal::Invalid));
 }
 
 #[test]
 fn the_leeway_is_bounded() {
-    let authorization = Authorization::builder("https://h").leeway(u64::MAX).build().expect("ok");
+    let authorization =
+        Authorization::builder("https://h").leeway(Duration::MAX).build().expect("ok");
     let principal = Principal::subject("ada").expires_at(1_000);
-    assert!(authorization.admit(principal.clone(), 1_299).is_ok());
-    assert_eq!(authorization.admit(principal, 1_300), Err(Refusal::Invalid));
+    assert!(authorization.admit(principal.clone(), at(1_299)).is_ok());
+    assert_eq!(authorization.admit(principal, at(1_300)), Err(Refusal::Invalid));
 }
 
 #[test]
@@ -159,7 +164,7 @@ fn broad_scopes_bring_narrow_ones_along_in_circles_too() {
         .build()
         .expect("ok");
     let admitted =
-        authorization.admit(Principal::client("c").with_scopes(["admin"]), 0).expect("ok");
+        authorization.admit(Principal::client("c").with_scopes(["admin"]), at(0)).expect("ok");
     assert!(admitted.missing(["admin", "write", "read"]).is_empty());
-    assert!(authorization.admit(Principal::client("c").with_scopes(["other"]), 0).is_err());
+    assert!(authorization.admit(Principal::client("c").with_scopes(["other"]), at(0)).is_err());
 }
