@@ -38,6 +38,8 @@ pub enum FormErrorKind {
     Options,
     /// Options without titles in the form that is for titles.
     Untitled,
+    /// An option of `oneOf` occurs twice: JSON Schema lets nobody choose it.
+    RepeatedOption,
     /// A limit that is not the number which it must be.
     Limit,
     /// A default that does not fit its own field.
@@ -80,6 +82,7 @@ impl FormErrorKind {
                 "options with titles are objects of two strings, `const` and `title`; \
                  without titles, use `enum`"
             }
+            Self::RepeatedOption => "an option of `oneOf` occurs twice; name each once",
             Self::Limit => {
                 "lengths and counts are integers that are not negative, bounds are numbers"
             }

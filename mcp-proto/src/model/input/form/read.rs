@@ -112,7 +112,7 @@ fn kind_of(name: &str, schema: &View<'_>) -> Result<FieldKind, Fault> {
     match name {
         "string" => {
             if let Some(titled) = schema.get("oneOf") {
-                Ok(FieldKind::Choice { options: titled_options(titled)? })
+                Ok(FieldKind::Choice { options: distinct(titled_options(titled)?)? })
             } else if let Some(values) = schema.get("enum") {
                 let titles = schema.get("enumNames").and_then(strings).unwrap_or_default();
                 Ok(FieldKind::Choice { options: options(values, titles)? })
@@ -171,6 +171,11 @@ fn titled_options(list: &[u8]) -> Result<Vec<Choice>, Fault> {
     let options: Option<Vec<_>> = elements(list).map(option).collect();
     let options = options.ok_or(Fault::Untitled)?;
     if options.is_empty() { Err(Fault::Options) } else { Ok(options) }
+}
+
+fn distinct(options: Vec<Choice>) -> Result<Vec<Choice>, Fault> {
+    let values: BTreeSet<&str> = options.iter().map(|option| option.value.as_str()).collect();
+    if values.len() == options.len() { Ok(options) } else { Err(Fault::RepeatedOption) }
 }
 
 fn format(schema: &View<'_>) -> Result<Option<Format>, Fault> {

@@ -57,6 +57,11 @@ fn what_is_no_form_is_refused_with_the_fix() {
         (json!({"type": "string", "oneOf": {}}), Options),
         (json!({"type": "string", "oneOf": [{"const": "a"}]}), Untitled),
         (json!({"type": "string", "oneOf": [{"const": 1, "title": "One"}]}), Untitled),
+        (
+            json!({"type": "string", "oneOf": [{"const": "a", "title": "A"},
+                {"const": "a", "title": "Also A"}]}),
+            RepeatedOption,
+        ),
         (json!({"type": "string", "minLength": -1}), Limit),
         (json!({"type": "string", "maxLength": 1.5}), Limit),
         (json!({"type": "number", "minimum": "0"}), Limit),

@@ -1,6 +1,6 @@
 //! Any question reads back equal from the text in which it is stored.
 
-use proptest::collection::vec;
+use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::json;
@@ -48,7 +48,7 @@ pub(super) fn field() -> impl Strategy<Value = Field> {
 
 fn options() -> impl Strategy<Value = Vec<Choice>> {
     let untitled = vec("[a-d]", 1..4);
-    let titled = vec(("[a-d]", any::<String>()), 1..4);
+    let titled = btree_map("[a-d]", any::<String>(), 1..4);
     prop_oneof![
         untitled.prop_map(|values| values.into_iter().map(Choice::from).collect()),
         titled.prop_map(|pairs| pairs.into_iter().map(Choice::from).collect()),
