@@ -1,0 +1,32 @@
+//! A server with one of everything, on async-std:
+//!
+//! ```text
+//! cargo run --example everything-async-std                            # http://127.0.0.1:8080/mcp
+//! cargo run --example everything-async-std -- --listen 127.0.0.1:9000
+//! cargo run --example everything-async-std -- --stdio
+//! ```
+
+#[path = "../../../mcp-driver-tokio/examples/everything/fixtures/mod.rs"]
+mod fixtures;
+#[path = "../../../mcp-driver-tokio/examples/everything/options.rs"]
+mod options;
+
+use mcp_driver_async_std::{AsyncStd, Error, http, stdio};
+
+use options::Options;
+
+#[async_std::main]
+async fn main() -> Result<(), Error> {
+    let service = fixtures::service(AsyncStd::new())?;
+    let address = match Options::read() {
+        Options::Stdio => return stdio(service).serve().await,
+        Options::Listen(address) => address,
+    };
+    let server = http(service)
+        .allow_delete(true)
+        .on_notice(|notice| eprintln!("{notice}"))
+        .bind(address)
+        .await?;
+    eprintln!("{server}\n\n{}", options::banner(&server.url()));
+    server.serve().await
+}

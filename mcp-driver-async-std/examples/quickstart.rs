@@ -1,0 +1,28 @@
+//! A server of one tool: `cargo run --example quickstart-async-std`, then ask it with a client of your own.
+
+use mcp_driver_async_std::{Args, Error, Json, Registry, http, schemars, tool};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Add {
+    a: i64,
+    b: i64,
+}
+
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct Sum {
+    total: i64,
+}
+
+async fn add(Args(Add { a, b }): Args<Add>) -> Json<Sum> {
+    Json(Sum { total: a + b })
+}
+
+#[async_std::main]
+async fn main() -> Result<(), Error> {
+    let service = Registry::new("quickstart", env!("CARGO_PKG_VERSION"))
+        .tool(tool("add", add).description("Add two integers."))
+        .build()?;
+    let server = http(service).bind("127.0.0.1:8080").await?;
+    eprintln!("{server}");
+    server.serve().await
+}

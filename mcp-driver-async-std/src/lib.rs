@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+//!
+//! Each connection is a task of its own. Services of [`Registry::local`] stay on the thread that
+//! serves them; nothing else changes.
+
+mod net;
+mod runtime;
+mod stdio;
+
+pub use mcp_proto;
+pub use mcp_proto::model;
+pub use mcp_proto::service::*;
+
+pub use net::TcpConnections;
+pub use runtime::AsyncStd;
+pub use stdio::StandardStreams;
+
+/// Serves `service` over HTTP: at the path `/mcp`, for loopback hosts, unless told otherwise.
+pub fn http<M: Threading>(service: Service<M>) -> HttpBuilder<AsyncStd, M>
+where
+    AsyncStd: Driver<M>,
+{
+    HttpBuilder::new(AsyncStd::new(), service)
+}
+
+/// Serves `service` on stdin and stdout, which nothing else of the process may write to.
+pub fn stdio<M: Threading>(service: Service<M>) -> StdioServer<AsyncStd, M>
+where
+    AsyncStd: Driver<M>,
+{
+    StdioServer::new(AsyncStd::new(), service)
+}
