@@ -1,15 +1,18 @@
 //! From declarations to a service: every check, and what each says when it fails.
 
+mod prompts;
+mod resources;
+mod tools;
+
 use core::fmt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::declare::{About, Erased, Validation, Validator};
-use super::service::{Entry, Inner, PromptEntry, ResourceEntry, ToolEntry};
-use super::{Needs, Registry, Service, Threading, schema};
-use crate::frame::uri_template::UriTemplate;
-use crate::model::mirror::mirrored_params;
-use crate::model::{Catalog, Features, Json, Prompt, Resource, ResourceTemplate, Text, Tool};
+use super::declare::{About, Erased, Validation};
+use super::service::{Entry, Inner};
+use super::{Needs, Registry, Service, Threading};
+use crate::frame::json::Kind;
+use crate::model::{Catalog, Features, Json, Prompt, Tool};
 use crate::revision::AdapterSet;
 
 /// What is wrong with the declarations of a registry: all of it.
@@ -139,211 +142,9 @@ impl<M: Threading> Builder<M> {
         self.problems.push(text);
     }
 
-    fn tool(
-        &mut self,
-        mut tool: Tool,
-        input: Option<Json>,
-        validation: Validation,
-        handler: Erased<M>,
-    ) {
-        let whose = format!("the tool `{}`", tool.name);
-        self.name(&whose, &tool.name);
-        let typed = handler.needs.arguments;
-        let declared = input.is_some();
-        let schema = match (input, typed) {
-            (Some(schema), _) => schema::parse(&schema).and_then(schema::object_root),
-            (None, Some(typed)) => schema::object_root((typed.schema)().to_value()),
-            (None, None) if handler.needs.raw_arguments => {
-                self.problem(format!(
-                    "{whose} takes `RawArgs` and has no input schema: add `.input_schema(..)`"
-                ));
-                return;
-            }
-            (None, None) => Ok(schema::nothing()),
-        };
-        match schema {
-            Ok(schema) => tool.input_schema = schema,
-            Err(found) => {
-                let fix = match typed.filter(|_| !declared) {
-                    Some(typed) => format!(
-                        "make `{}` a struct with named fields, or a tagged enum of such",
-                        typed.type_name
-                    ),
-                    None => "give a schema with `\"type\": \"object\"` at its root".into(),
-                };
-                self.problem(format!(
-                    "the arguments of {whose} must be an object, and its input schema is {found}: \
-                     {fix}"
-                ));
-                return;
-            }
-        }
-        match mirrored_params(tool.input_schema.as_bytes()) {
-            Ok(params) => tool.mirrored = params,
-            Err(error) => self.problem(format!(
-                "the input schema of {whose} cannot be used: {error}; correct the annotation or \
-                 remove it"
-            )),
-        }
-        match tool.output_schema.take() {
-            Some(schema) => match schema.kind() {
-                crate::frame::json::Kind::Object => tool.output_schema = Some(schema),
-                _ => self.problem(format!(
-                    "the output schema of {whose} is no object: give a JSON Schema, or none"
-                )),
-            },
-            None => {
-                tool.output_schema =
-                    handler.returns.schema.and_then(|schema| schema::of_result(schema()));
-            }
-        }
-        let checks_itself = !declared || typed.is_some();
-        let validator = self.validator(&whose, &tool, validation, checks_itself);
-        let entry = self.entry(&whose, handler);
-        let (name, structured) = (tool.name.clone(), tool.output_schema.is_some());
-        self.inner.tools.insert(name, ToolEntry { entry, validator, structured });
-        if self.catalog.insert_tool(tool).is_some() {
-            self.problem(format!("{whose} is declared twice: give one another name"));
-        }
-    }
-
-    fn validator(
-        &mut self,
-        whose: &str,
-        tool: &Tool,
-        validation: Validation,
-        checks_itself: bool,
-    ) -> Option<Validator> {
-        match validation {
-            Validation::By(validator) => Some(validator),
-            Validation::Unchecked => None,
-            Validation::Unset if checks_itself => None,
-            Validation::Unset => match schema::validator(&tool.input_schema) {
-                Ok(validator) => Some(validator),
-                Err(why) => {
-                    self.problem(format!("nothing checks the arguments of {whose}: {why}"));
-                    None
-                }
-            },
-        }
-    }
-
-    fn prompt(&mut self, mut prompt: Prompt, handler: Erased<M>) {
-        let whose = format!("the prompt `{}`", prompt.name);
-        self.name(&whose, &prompt.name);
-        let mut required = Vec::new();
-        let said = core::mem::take(&mut prompt.arguments);
-        let typed = handler.needs.arguments;
-        if let Some(typed) = typed {
-            match schema::object_root((typed.schema)().to_value()) {
-                Ok(schema) => prompt.arguments = schema::prompt_arguments(&schema),
-                Err(found) => self.problem(format!(
-                    "the arguments of {whose} must be named, and `{}` is {found}: make it a \
-                     struct with named fields",
-                    typed.type_name
-                )),
-            }
-        }
-        for argument in said {
-            self.name(&format!("an argument of {whose}"), &argument.name);
-            let known = prompt.arguments.iter_mut().find(|known| known.name == argument.name);
-            match known {
-                Some(known) if typed.is_some() => {
-                    known.title = argument.title.or_else(|| known.title.take());
-                    known.description = argument.description.or_else(|| known.description.take());
-                }
-                Some(_) => self.problem(format!(
-                    "{whose} declares the argument `{}` twice: remove one",
-                    argument.name
-                )),
-                None => {
-                    required.extend(argument.required.then(|| argument.name.clone()));
-                    prompt.arguments.push(argument);
-                }
-            }
-        }
-        let entry = self.entry(&whose, handler);
-        self.inner.prompts.insert(prompt.name.clone(), PromptEntry { entry, required });
-        if self.catalog.insert_prompt(prompt).is_some() {
-            self.problem(format!("{whose} is declared twice: give one another name"));
-        }
-    }
-
-    fn resource(&mut self, uri: String, about: About, handler: Erased<M>) {
-        let whose = format!("the resource `{uri}`");
-        self.name(&whose, &uri);
-        if !uri.is_empty() && !has_scheme(&uri) {
-            self.problem(format!(
-                "{whose} has no scheme: give an absolute URI, like `app://{uri}`"
-            ));
-        }
-        let mut resource = Resource::new(uri.as_str(), about.name.unwrap_or_else(|| uri.clone()));
-        resource.title = about.title;
-        resource.description = about.description;
-        resource.mime_type = about.mime_type.or(handler.returns.mime_type.map(str::to_owned));
-        resource.size = about.size;
-        resource.annotations = about.annotations;
-        resource.icons = about.icons;
-        resource.meta = about.meta;
-        self.readable(&whose, uri, resource.mime_type.clone(), handler);
-        if self.catalog.insert_resource(resource).is_some() {
-            self.problem(format!("{whose} is declared twice: give one another URI"));
-        }
-    }
-
-    fn template(&mut self, text: String, about: About, handler: Erased<M>) {
-        let whose = format!("the resource template `{text}`");
-        let template = UriTemplate::parse(&text).and_then(|template| {
-            template.check_matchable()?;
-            Ok(template)
-        });
-        let template = match template {
-            Ok(template) => template,
-            Err(error) => {
-                return self.problem(format!("{whose} cannot be used: {error}; correct it there"));
-            }
-        };
-        if about.size.is_some() {
-            self.problem(format!("{whose} has a size, which only a resource has: remove `.size`"));
-        }
-        let name = about.name.unwrap_or_else(|| text.clone());
-        let mut declared = ResourceTemplate::new(template, name);
-        declared.title = about.title;
-        declared.description = about.description;
-        declared.mime_type = about.mime_type.or(handler.returns.mime_type.map(str::to_owned));
-        declared.annotations = about.annotations;
-        declared.icons = about.icons;
-        declared.meta = about.meta;
-        self.readable(&whose, text, declared.mime_type.clone(), handler);
-        if self.catalog.insert_template(declared).is_some() {
-            self.problem(format!("{whose} is declared twice: remove one"));
-        }
-    }
-
-    fn readable(
-        &mut self,
-        whose: &str,
-        key: String,
-        mime_type: Option<String>,
-        handler: Erased<M>,
-    ) {
-        if handler.needs.raw_arguments {
-            self.problem(format!(
-                "{whose} takes `RawArgs`, and reading has no arguments: take `Variables` or `Uri`"
-            ));
-        }
-        let entry = self.entry(whose, handler);
-        let mime_type = mime_type.map(Text::from);
-        self.inner.resources.insert(key, ResourceEntry { entry, mime_type });
-    }
-
-    fn completer(&mut self, handler: Erased<M>) {
-        if !handler.needs.completing {
-            self.problem("the completer does not take `Completing`: add it as an argument".into());
-        }
-        let entry = self.entry("the completer", handler);
-        if self.inner.completer.replace(entry).is_some() {
-            self.problem("there are two completers: answer for all arguments in one".into());
+    fn meta(&mut self, whose: &str, meta: Option<&Json>) {
+        if meta.is_some_and(|meta| meta.kind() != Kind::Object) {
+            self.problem(format!("the `_meta` of {whose} is no object: make it one"));
         }
     }
 
@@ -423,14 +224,6 @@ impl<M: Threading> Builder<M> {
 fn is_portable(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     name.len() <= 128 && name.bytes().all(allowed)
-}
-
-/// Whether a URI is absolute (R24-RSRC-13).
-fn has_scheme(uri: &str) -> bool {
-    uri.split_once(':').is_some_and(|(scheme, _)| {
-        let rest = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-        scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(rest)
-    })
 }
 
 #[cfg(test)]

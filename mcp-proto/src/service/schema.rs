@@ -120,3 +120,13 @@ pub(crate) fn prompt_arguments(schema: &Json) -> Vec<PromptArgument> {
     });
     arguments.collect()
 }
+
+/// A property that no string stands for: an array or an object.
+pub(crate) fn no_word(schema: &Json) -> Option<String> {
+    let schema: Value = schema.decode().unwrap_or_default();
+    let properties = schema.get("properties").and_then(Value::as_object)?;
+    let composed = |property: &Value| {
+        matches!(property.get("type").and_then(Value::as_str), Some("array" | "object"))
+    };
+    properties.iter().find(|(_, property)| composed(property)).map(|(name, _)| name.clone())
+}

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::super::*;
-use crate::model::{Completing, PromptArgument};
+use crate::model::{Annotations, Completing, PromptArgument};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Named {
@@ -26,6 +26,12 @@ enum Word {
     Off,
 }
 
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Listed {
+    #[expect(dead_code)]
+    names: Vec<String>,
+}
+
 #[derive(Clone)]
 struct Db;
 struct Conn;
@@ -47,6 +53,12 @@ async fn connected(_: Provided<Conn>) -> &'static str {
 }
 async fn complete(_: Completing) -> Vec<String> {
     Vec::new()
+}
+
+fn important(priority: f64) -> Annotations {
+    let mut annotations = Annotations::default();
+    annotations.priority = Some(priority);
+    annotations
 }
 
 fn registry() -> Registry {
@@ -138,7 +150,35 @@ fn everything_that_is_wrong_with_a_declaration_is_said_with_the_fix() {
             &["template `a:{b}` has a size", "remove `.size`"],
         ),
         (registry().resource("a:b", raw), &["takes `RawArgs`", "take `Variables` or `Uri`"]),
+        (
+            registry().resource("a:b", named),
+            &["resource `a:b` has no variable `name`", "Named", "make the field optional"],
+        ),
+        (
+            registry().resource_template("a:{other}", named),
+            &["template `a:{other}` has no variable `name`", "add it to the URI"],
+        ),
+        (
+            registry().resource_template("a:{b}", |_: Args<Word>| async { "" }),
+            &["template `a:{b}` are named", "Word", "named fields"],
+        ),
+        (
+            registry().resource("a:b", resource(nothing).annotations(important(1.5))),
+            &["priority of the resource `a:b`", "between 0 and 1"],
+        ),
+        (
+            registry().tool(tool("t", nothing).meta(json!(3))),
+            &["`_meta` of the tool `t` is no object"],
+        ),
         // Prompts and completions
+        (
+            registry().prompt(prompt("p", |_: Args<Listed>| async { "" })),
+            &["argument `names` of the prompt `p`", "strings only", "take a `String`"],
+        ),
+        (
+            registry().completions(|_: Completing, _: RawArgs| async { vec!["x"] }),
+            &["the completer takes `Args`", "`Completing`"],
+        ),
         (
             registry().prompt(
                 prompt("p", nothing)
@@ -202,9 +242,13 @@ fn a_schema_of_a_tool_checks_its_arguments() {
     assert_eq!(failure.kind, crate::model::FailureKind::InvalidArguments);
     assert!(failure.message.contains("`/a`"), "{failure}");
     assert!(!support::tool(&service, "t", r#"{"a":3}"#).is_error);
-    let broken = tool("t", raw).input_schema(json!({ "type": "object", "required": 3 }));
-    let error = registry().tool(broken).build().expect_err("no schema");
-    assert!(error.to_string().contains("correct it"), "{error}");
+    // C91: what cannot be resolved is an error, and nothing is ever fetched.
+    let remote = json!({ "type": "object", "$ref": "http://169.254.169.254/x" });
+    for schema in [json!({ "type": "object", "required": 3 }), remote] {
+        let broken = tool("t", raw).input_schema(schema);
+        let error = registry().tool(broken).build().expect_err("no schema");
+        assert!(error.to_string().contains("correct it"), "{error}");
+    }
 }
 
 #[test]
