@@ -13,13 +13,14 @@ use bytes::Bytes;
 
 use self::asking::Asked;
 use self::calls::{Call, Stage};
-pub(super) use self::hearing::{Place, Took, server_error};
+pub(super) use self::hearing::Place;
 use self::listening::Listener;
+pub(super) use self::negotiating::Broken;
 use super::machine::{Event, Output, Server};
 use super::negotiation::Negotiation;
 use super::timers::Timers;
 use super::{AskId, CallId, Carriage, ClientError, Config, ErrorKind, ListenId};
-use crate::effect::{EffectError, EffectId, Reply as EffectReply};
+use crate::effect::{Effect, EffectError, EffectId, Reply as EffectReply};
 use crate::frame::envelope::RequestId;
 use crate::model::mirror::MirroredParam;
 use crate::model::{LogLevel, Operation, Request};
@@ -36,6 +37,7 @@ pub struct Core {
     carriage: Carriage,
     life: Life,
     server: Option<Arc<Server>>,
+    seed: u64,
     next_request: i64,
     next_call: u64,
     next_ask: u64,
@@ -99,6 +101,8 @@ enum Timer {
     Resume(CallId),
     /// A subscription is made again.
     Relisten(ListenId),
+    /// The server is looked for again, for those who wait for changes.
+    Reconnect,
 }
 
 /// Something for the carrier.
@@ -112,8 +116,6 @@ pub(super) enum Outgoing {
         headers: Vec<(String, String)>,
         purpose: Purpose,
     },
-    /// A notification.
-    Notification(Bytes),
     /// The notification that completes a handshake; the core waits to hear that it arrived.
     Initialized(Bytes),
     /// The answer to a request of the server's.
@@ -131,6 +133,9 @@ pub(super) enum Outgoing {
     Stream(bool),
 }
 
+/// The one effect of a client: what its attempts are spread out by.
+const SEED: EffectId = EffectId(0);
+
 impl Core {
     pub(super) fn new(config: Config, carriage: Carriage, now: Instant) -> Self {
         Self {
@@ -139,6 +144,7 @@ impl Core {
             carriage,
             life: Life::Idle,
             server: None,
+            seed: 0,
             next_request: 1,
             next_call: 0,
             next_ask: 0,
@@ -152,6 +158,11 @@ impl Core {
             outgoing: VecDeque::new(),
             outputs: VecDeque::new(),
         }
+    }
+
+    /// Asks for what attempts are spread out by.
+    pub(super) fn ask_for_seed(&mut self) {
+        self.outputs.push_back(Output::Effect(SEED, Effect::Random));
     }
 
     pub(super) fn advance(&mut self, now: Instant) {
@@ -175,6 +186,7 @@ impl Core {
                 }
                 Timer::Resume(call) => self.dispatch(call),
                 Timer::Relisten(listen) => self.relisten(listen),
+                Timer::Reconnect => self.connect(now),
             }
         }
     }
@@ -182,10 +194,13 @@ impl Core {
     pub(super) fn handle_reply(
         &mut self,
         now: Instant,
-        _: EffectId,
-        _: Result<EffectReply, EffectError>,
+        id: EffectId,
+        reply: Result<EffectReply, EffectError>,
     ) {
         self.advance(now);
+        if let (SEED, Ok(EffectReply::Random(bytes))) = (id, reply) {
+            self.seed = bytes.iter().take(8).fold(0, |seed, byte| (seed << 8) | u64::from(*byte));
+        }
     }
 
     // ---- out ----
@@ -377,6 +392,12 @@ impl Core {
         let Some(found) = self.calls.get(&call) else { return };
         let error = ClientError { kind, ran: found.ran() };
         self.end(call, Err(error));
+    }
+
+    /// A number that differs from machine to machine, for spreading attempts out; `n` picks one.
+    pub(super) fn jitter(&self, n: u64) -> u64 {
+        let mixed = (self.seed ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 32)
     }
 
     /// The least severe log message that is wanted.

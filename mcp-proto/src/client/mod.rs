@@ -16,8 +16,10 @@ mod ids;
 mod limits;
 mod machine;
 mod negotiation;
+mod session;
 mod stdio;
 mod timers;
+mod url;
 
 pub use carry::{Carry, ExchangeId, Method, Open};
 pub use config::Config;
@@ -26,4 +28,6 @@ pub use ids::{AskId, CallId, ListenId};
 pub use limits::Limits;
 pub use machine::{Declined, Event, Machine, Output, Question, Server};
 pub use negotiation::{Carriage, Learned, ParseLearnedError};
+pub use session::Session;
 pub use stdio::Stdio;
+pub use url::{InvalidUrl, Url};

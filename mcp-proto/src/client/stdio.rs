@@ -1,6 +1,6 @@
 //! One server behind a pair of byte streams.
 
-use super::core::{Core, Outgoing, Place, Took};
+use super::core::{Core, Outgoing, Place};
 use super::machine::sealed::Carrier;
 use super::{Carriage, Carry, ClientError, Config, ErrorKind, Machine};
 use crate::frame::lines::LineDecoder;
@@ -113,7 +113,6 @@ impl Carrier for Stdio {
         while let Some(outgoing) = self.core.next_outgoing() {
             match outgoing {
                 Outgoing::Request { body, .. }
-                | Outgoing::Notification(body)
                 | Outgoing::Answer(body)
                 | Outgoing::Forget { body: Some(body), .. } => self.line(&body),
                 Outgoing::Initialized(body) => {
@@ -151,3 +150,6 @@ impl Stdio {
         self.out.push(b'\n');
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,50 +19,28 @@ pub(in crate::client) enum Place {
     Response(i64, u16),
 }
 
-/// What the carrier may want to know of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::client) enum Took {
-    /// It answers this request.
-    Answer(i64),
-    /// Anything else.
-    Other,
-    /// It is no message.
-    Nonsense,
-}
-
 impl Core {
     /// Takes one JSON text: a message, or a batch of them.
-    pub(in crate::client) fn hear(&mut self, text: Bytes, place: Place) -> Took {
+    pub(in crate::client) fn hear(&mut self, text: Bytes, place: Place) {
         match revision::read(text, &self.config.limits.read()) {
             Ok(Incoming::One(message)) => self.take(Heard::of(&message), place),
             // R2503-RPC-17: one bad element does not spoil the others.
             Ok(Incoming::Batch(messages)) => {
-                let mut took = Took::Other;
                 for message in messages {
                     match message {
-                        Ok(message) => match self.take(Heard::of(&message), place) {
-                            Took::Answer(id) => took = Took::Answer(id),
-                            Took::Other | Took::Nonsense => {}
-                        },
+                        Ok(message) => self.take(Heard::of(&message), place),
                         Err(refused) => self.warn(format!("a bad message: {}", refused.failure)),
                     }
                 }
-                took
             }
-            Err(refused) => {
-                self.warn(format!("no message: {}", refused.failure));
-                Took::Nonsense
-            }
+            Err(refused) => self.warn(format!("no message: {}", refused.failure)),
         }
     }
 
-    fn take(&mut self, heard: Heard, place: Place) -> Took {
+    fn take(&mut self, heard: Heard, place: Place) {
         match heard {
             Heard::Result { id, result } => match self.outstanding(&id) {
-                Some(id) => {
-                    self.result(id, result);
-                    Took::Answer(id)
-                }
+                Some(id) => self.result(id, result),
                 None => self.unasked(&id),
             },
             Heard::Error { id, error } => {
@@ -79,20 +57,13 @@ impl Core {
                     (None, Place::Response(id, _)) if self.awaits(id) => id,
                     (None, _) => {
                         self.warn(format!("error {}: {}", error.code, error.message));
-                        return Took::Other;
+                        return;
                     }
                 };
                 self.error(id, error, status);
-                Took::Answer(id)
             }
-            Heard::Request { id, method, params } => {
-                self.requested(id, method, params, place);
-                Took::Other
-            }
-            Heard::Progress(token, progress) => {
-                self.progressed(&token, progress);
-                Took::Other
-            }
+            Heard::Request { id, method, params } => self.requested(id, method, params, place),
+            Heard::Progress(token, progress) => self.progressed(&token, progress),
             Heard::Log(message) => {
                 let call = match place {
                     Place::Response(id, _) => self.call_of(id),
@@ -101,25 +72,18 @@ impl Core {
                 if self.has_room() {
                     self.emit(Event::Log(call, message));
                 }
-                Took::Other
             }
             Heard::Changed { change, subscription } => {
-                self.changed(change, subscription.as_ref(), place);
-                Took::Other
+                self.changed(change, subscription.as_ref(), place)
             }
             Heard::Acknowledged { subscription, filter } => {
-                self.acknowledged(subscription.as_ref(), filter, place);
-                Took::Other
+                self.acknowledged(subscription.as_ref(), filter, place)
             }
-            Heard::Cancelled(id) => {
-                self.server_cancels(&id);
-                Took::Other
-            }
+            Heard::Cancelled(id) => self.server_cancels(&id),
             Heard::Other { method, params } => {
                 if self.has_room() {
                     self.emit(Event::Notification { method, params });
                 }
-                Took::Other
             }
         }
     }
@@ -132,12 +96,11 @@ impl Core {
     }
 
     /// The answer to something that was not asked, or is not waited for any more (R24-CANC-05).
-    fn unasked(&mut self, id: &RequestId) -> Took {
+    fn unasked(&mut self, id: &RequestId) {
         let given_up = id.as_integer().is_some_and(|id| (1..self.next_request).contains(&id));
         if !given_up {
             self.warn(format!("an answer to request {id}, which was never made"));
         }
-        Took::Other
     }
 
     pub(super) fn call_of(&self, id: i64) -> Option<CallId> {
@@ -251,7 +214,7 @@ impl Core {
 }
 
 /// An error that the server answered with. Some codes say that nothing ran.
-pub(in crate::client) fn server_error(adapter: &Adapter, error: ServerError) -> ClientError {
+fn server_error(adapter: &Adapter, error: ServerError) -> ClientError {
     let meaning = adapter.kind_of(error.code);
     let ran = match meaning {
         FailureKind::Parse

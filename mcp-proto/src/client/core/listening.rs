@@ -208,6 +208,27 @@ impl Core {
         self.timers.set(Timer::Relisten(listen), self.now + pause);
     }
 
+    /// Has the server looked for again, where somebody waits for its changes.
+    pub(super) fn reconnect(&mut self) {
+        let most = self.config.limits.reconnects;
+        let mut soonest = None;
+        for listen in self.listeners.keys().copied().collect::<Vec<_>>() {
+            let Some(listener) = self.listeners.get_mut(&listen) else { continue };
+            listener.attempts += 1;
+            if listener.attempts > most {
+                let lost = ClientError::never(ErrorKind::SessionLost);
+                self.end_listening(listen, Err(lost));
+            } else {
+                soonest =
+                    Some(soonest.map_or(listener.attempts, |it: u32| it.min(listener.attempts)));
+            }
+        }
+        if let Some(attempts) = soonest {
+            let pause = FIRST_PAUSE * 2u32.saturating_pow(attempts - 1);
+            self.timers.set(Timer::Reconnect, self.now + pause);
+        }
+    }
+
     pub(super) fn listening_failed(&mut self, listen: ListenId, kind: ErrorKind) {
         self.end_listening(listen, Err(ClientError::never(kind)));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Core, Life, Outgoing, Purpose};
 use crate::client::machine::{Event, Server};
 use crate::client::negotiation::{Action, Evidence, Negotiation, Step};
-use crate::client::{CallId, Carriage, ClientError};
+use crate::client::{CallId, Carriage, ClientError, ErrorKind, Learned};
 use crate::model::{Operation, Request};
 use crate::time::Instant;
 
@@ -57,6 +57,8 @@ impl Core {
             Step::Settled(adapter, carriage, description) => {
                 self.carriage = carriage;
                 let server = Server { adapter, carriage, description: *description };
+                // Should the connection break, there is no need to find out again.
+                self.config.learned = Some(Learned::of(&server));
                 self.server = Some(Arc::new(server));
                 self.outgoing.push_back(Outgoing::Begun);
                 if adapter.has_handshake {
@@ -149,5 +151,66 @@ impl Core {
             (sent.purpose == Purpose::Negotiation).then_some(*id)
         };
         self.requests.iter().filter_map(is_one).collect()
+    }
+
+    /// The exchange with the answer to a request broke.
+    pub(in crate::client) fn broken(&mut self, id: i64, how: Broken) {
+        if self.purpose(id) != Some(Purpose::Negotiation) {
+            return self.request_failed(id, how.into_error());
+        }
+        self.settle(id);
+        self.evidence(how.into_evidence());
+    }
+
+    /// The stream on which everything came is gone, and the session with it. Who waits for changes
+    /// has it made anew; a call does, too.
+    pub(in crate::client) fn disconnected(&mut self, how: Broken) {
+        if matches!(self.life, Life::Negotiating(_)) {
+            for id in self.negotiating() {
+                self.settle(id);
+            }
+            return self.evidence(how.into_evidence());
+        }
+        let error = how.into_error();
+        for id in self.requests.keys().copied().collect::<Vec<_>>() {
+            let error = ClientError { ran: crate::client::Ran::Maybe, ..error.clone() };
+            self.request_failed(id, error);
+        }
+        if !self.is_closed() {
+            self.life = Life::Idle;
+            self.interrupt_listeners();
+            self.reconnect();
+        }
+    }
+}
+
+/// How an exchange broke.
+#[derive(Debug)]
+pub(in crate::client) enum Broken {
+    /// It has a status, and no message.
+    Status(u16, ClientError),
+    /// The connection broke, or never was.
+    Gone(ClientError),
+    /// What came is not the protocol.
+    Nonsense(&'static str),
+    /// What came is more than a limit allows.
+    TooMuch(&'static str),
+}
+
+impl Broken {
+    pub(in crate::client) fn into_error(self) -> ClientError {
+        match self {
+            Self::Status(_, error) | Self::Gone(error) => error,
+            Self::Nonsense(what) => ClientError::maybe(ErrorKind::Protocol(what)),
+            Self::TooMuch(what) => ClientError::maybe(ErrorKind::TooMuch(what)),
+        }
+    }
+
+    fn into_evidence(self) -> Evidence {
+        match self {
+            Self::Status(status, error) => Evidence::Status(status, error),
+            Self::Gone(error) => Evidence::Gone(error),
+            other => Evidence::Nonsense(other.into_error()),
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::model::{
     Reference, Request,
 };
 use crate::revision::headers::mirrored_member;
-use crate::revision::project::{write_implementation, write_json};
+use crate::revision::project::write_implementation;
 use crate::revision::{Adapter, AskBy, meta_key, notification};
 
 /// The client as its requests describe it.
@@ -94,7 +94,7 @@ impl Adapter {
 
     /// Appends the answer to a request of the server's.
     pub fn write_answer(&self, out: &mut Vec<u8>, id: &RequestId, result: &Json) {
-        write_result(out, id, |out: &mut Vec<u8>| write_json(out, result));
+        write_result(out, id, |out: &mut Vec<u8>| result.write(out));
     }
 
     /// Appends the refusal of a request of the server's.
@@ -132,7 +132,7 @@ impl Adapter {
             params.string_if(member, target);
         }
         if let Some(arguments) = arguments {
-            write_json(params.value("arguments"), arguments);
+            arguments.write(params.value("arguments"));
         }
         match detail {
             Detail::Cursor(cursor) => {
@@ -150,7 +150,7 @@ impl Adapter {
         if let Some(answers) = answers {
             params.object("inputResponses", |responses| {
                 for (key, response) in &answers.responses {
-                    write_json(responses.value(key), response);
+                    response.write(responses.value(key));
                 }
             });
             if let Some(state) = &answers.state {
@@ -226,39 +226,28 @@ impl Adapter {
 
     /// What of the client's capabilities this revision can say (R26-CAP-01).
     fn capabilities(&self, out: &mut Vec<u8>, by: &Speaker<'_>) {
-        let can = by.capabilities;
         let elicits = self.ask_elicitation != AskBy::Arguments;
+        let mut can = by.capabilities;
+        can.elicitation_form &= elicits;
+        can.elicitation_url &= elicits && self.input.modes;
+        can.sampling_tools &= self.input.sampling_tools;
+        can.sampling_context &= self.input.sampling_context_declared;
+        let has_extensions = self.fields.extensions && !by.extensions.is_empty();
+        if !has_extensions {
+            return can.write(out);
+        }
+        let mut declared = Vec::new();
+        can.write(&mut declared);
         let mut capabilities = Object::begin(out);
-        if elicits && (can.elicitation_form || can.elicitation_url) {
-            capabilities.object("elicitation", |modes| {
-                if self.fields.icons && can.elicitation_url {
-                    if can.elicitation_form {
-                        modes.raw("form", b"{}");
-                    }
-                    modes.raw("url", b"{}");
-                }
-            });
+        for member in json::members(&declared).iter() {
+            let name = member.decoded_name(&declared);
+            capabilities.raw(&name, member.value.of(&declared));
         }
-        if can.sampling {
-            capabilities.object("sampling", |sampling| {
-                if self.fields.icons && can.sampling_tools {
-                    sampling.raw("tools", b"{}");
-                }
-                if self.fields.icons && can.sampling_context {
-                    sampling.raw("context", b"{}");
-                }
-            });
-        }
-        if can.roots {
-            capabilities.raw("roots", b"{}");
-        }
-        if self.fields.extensions && !by.extensions.is_empty() {
-            capabilities.object("extensions", |extensions| {
-                for (name, settings) in by.extensions {
-                    write_json(extensions.value(name), settings);
-                }
-            });
-        }
+        capabilities.object("extensions", |extensions| {
+            for (name, settings) in by.extensions {
+                settings.write(extensions.value(name));
+            }
+        });
         capabilities.end();
     }
 }
