@@ -60,7 +60,7 @@ enum Life {
     /// Nothing is known, and nobody asked.
     Idle,
     /// Being found out.
-    Negotiating(Negotiation),
+    Negotiating(Box<Negotiation>),
     /// The handshake is answered; that it is complete is still to be told.
     Confirming,
     /// Calls are made.

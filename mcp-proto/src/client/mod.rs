@@ -10,6 +10,7 @@
 
 mod carry;
 mod config;
+mod connection;
 mod core;
 mod error;
 mod ids;
@@ -23,6 +24,7 @@ mod url;
 
 pub use carry::{Carry, ExchangeId, Method, Open};
 pub use config::Config;
+pub use connection::Connection;
 pub use error::{ClientError, Erred, ErrorKind, Ran};
 pub use ids::{AskId, CallId, ListenId};
 pub use limits::Limits;

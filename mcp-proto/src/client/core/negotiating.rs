@@ -43,7 +43,7 @@ impl Core {
         match step {
             Step::Do(action, negotiation) => {
                 let adapter = *negotiation.adapter();
-                self.life = Life::Negotiating(negotiation);
+                self.life = Life::Negotiating(Box::new(negotiation));
                 match action {
                     Action::Discover => self.discover(&adapter),
                     Action::Initialize => self.initialize(&adapter),

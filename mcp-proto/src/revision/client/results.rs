@@ -16,7 +16,6 @@ use crate::revision::{Adapter, AskBy};
 
 /// What a result is.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "the large one is nearly every result")]
 pub enum Received {
     /// The answer to the call.
     Reply(Reply),
