@@ -128,8 +128,7 @@ impl JwtVerifier {
             (Some(own), Some(named)) => own == named,
             _ => true,
         };
-        let mut keys = self.keys.iter().filter(|key| key.algorithm == header.alg).filter(named);
-        let claims = keys.find_map(|key| self.claims(token, key))?;
+        let claims = self.keys.iter().filter(named).find_map(|key| self.claims(token, key))?;
         let Claims { sub, client_id, azp, iss, nbf, exp, scope, scp } =
             serde_json::from_str(claims.get()).ok()?;
         let some = |text: Option<String>| text.filter(|text| !text.is_empty());
@@ -150,7 +149,7 @@ impl JwtVerifier {
         })
     }
 
-    /// The claims of a token that this key signed for this audience.
+    /// The claims of a token that this key signed, by its own algorithm, for this audience.
     fn claims(&self, token: &str, key: &Key) -> Option<Box<RawValue>> {
         let audience = self.audience.strip_suffix('/').unwrap_or(&self.audience);
         let mut expected = Validation::new(key.algorithm);
