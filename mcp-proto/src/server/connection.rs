@@ -91,9 +91,15 @@ impl Connection {
         }
     }
 
+    /// Whether further output may wait for the reader.
+    fn has_room(&self) -> bool {
+        self.http.pending_output() < self.endpoint.limits().queued_bytes
+    }
+
     /// Hands the exchange's output to framing. An open stream waits behind a reader that stalls,
     /// so that its own bound can act.
     fn flush(&mut self) {
+        let stalled = !self.has_room();
         let State::Busy(exchange) = &mut self.state else { return };
         // Every error means that the exchange is over; the event that says so is on its way.
         if let Some(head) = exchange.poll_head() {
@@ -101,7 +107,6 @@ impl Connection {
             let _ = self.http.respond(head.status, headers, head.length);
         }
         let complete = exchange.is_complete();
-        let stalled = self.http.pending_output() >= self.endpoint.limits().queued_bytes;
         if !exchange.body().is_empty() && (complete || !stalled) {
             let _ = self.http.write_body(exchange.body());
             exchange.body().clear();
@@ -122,7 +127,9 @@ impl Machine for Connection {
     fn handle_input(&mut self, now: Instant, input: &[u8]) -> usize {
         self.now = self.now.max(now);
         let mut taken = 0;
-        while let Some(rest) = input.get(taken..).filter(|rest| !rest.is_empty()) {
+        while let Some(rest) = input.get(taken..).filter(|rest| !rest.is_empty())
+            && self.has_room()
+        {
             let more = self.http.handle_input(self.now, rest);
             self.pump();
             if more == 0 {
@@ -205,8 +212,10 @@ impl Machine for Connection {
         earlier(self.http.poll_timeout(), exchange)
     }
 
+    /// False while enough was sent ahead, or while a reader that stalls leaves too much output
+    /// waiting.
     fn wants_input(&self) -> bool {
-        self.http.wants_input()
+        self.http.wants_input() && self.has_room()
     }
 
     fn closing(&self) -> Closing {

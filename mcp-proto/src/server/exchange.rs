@@ -366,6 +366,15 @@ impl<H: HttpRequest> HttpExchange<H> {
             "POST" if !self.head.get("content-type").is_some_and(accept::is_json) => {
                 self.refuse(HttpRefusal::MediaType, None);
             }
+            // Nothing here decodes bodies, so no small body can turn into a large one (C46).
+            "POST"
+                if self
+                    .head
+                    .get_all("content-encoding")
+                    .any(|it| !it.eq_ignore_ascii_case(b"identity")) =>
+            {
+                self.refuse(HttpRefusal::ContentCoding, None);
+            }
             "POST" if Accept::read(&self.head).is_nothing() => {
                 self.refuse(HttpRefusal::NotAcceptable, None);
             }

@@ -25,6 +25,8 @@ pub enum HttpRefusal {
     NotAcceptable,
     /// 415: the body is not declared as JSON.
     MediaType,
+    /// 415: the body is compressed, or otherwise coded.
+    ContentCoding,
     /// 503: the session store did not answer.
     StoreUnavailable,
     /// What framing refused: 400, 408, 413, 414, 417, 431, 501 or 505.
@@ -40,7 +42,7 @@ impl HttpRefusal {
             Self::Path | Self::Session => 404,
             Self::Method(_) => 405,
             Self::NotAcceptable => 406,
-            Self::MediaType => 415,
+            Self::MediaType | Self::ContentCoding => 415,
             Self::StoreUnavailable => 503,
             Self::Framing(refusal) => refusal.status(),
         }
@@ -57,6 +59,7 @@ impl HttpRefusal {
             Self::Method(_) => "this method is not supported here; see Allow",
             Self::NotAcceptable => "Accept must allow application/json or text/event-stream",
             Self::MediaType => "Content-Type must be application/json",
+            Self::ContentCoding => "the body must be sent without a Content-Encoding",
             Self::StoreUnavailable => "the server cannot reach its sessions now; try again",
             Self::Framing(refusal) => refusal.text(),
         }
@@ -67,6 +70,7 @@ impl HttpRefusal {
         match self {
             Self::Method(allow) => Some(("Allow", allow)),
             Self::MediaType => Some(("Accept", "application/json")),
+            Self::ContentCoding => Some(("Accept-Encoding", "identity")),
             Self::StoreUnavailable => Some(("Retry-After", "1")),
             _ => None,
         }
