@@ -56,7 +56,3 @@ where
 {
     StdioServer::new(Tokio::new(), service)
 }
-
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
