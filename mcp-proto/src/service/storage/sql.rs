@@ -18,9 +18,10 @@ use crate::store::{Bell, DELETED_FOR, Found, Place, Record};
 
 /// Who sends statements to a database. Each runs by itself, outside of transactions.
 pub trait SqlExecutor: Send + Sync + 'static {
-    /// Runs a statement and returns its rows.
+    /// Runs a statement, whose text is `sql`, and returns its rows.
     fn fetch(
         &self,
+        statement: Statement,
         sql: &str,
         params: &[Param<'_>],
     ) -> impl Future<Output = Result<Vec<Row>, EffectError>> + Send;
@@ -151,7 +152,7 @@ impl<E: SqlExecutor> SqlTables<E> {
         params: &[Param<'_>],
     ) -> Result<Vec<Row>, EffectError> {
         let Some(sql) = self.0.plan.text(statement) else { return Ok(Vec::new()) };
-        bounded(&*self.0.sleep, self.name(), self.0.executor.fetch(sql, params)).await
+        bounded(&*self.0.sleep, self.name(), self.0.executor.fetch(statement, sql, params)).await
     }
 
     fn name(&self) -> &'static str {

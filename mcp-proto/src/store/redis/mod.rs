@@ -48,6 +48,12 @@ impl Script {
         }
     }
 
+    /// Whether doing it twice is like doing it once: it can be tried again where it is not known
+    /// whether it was done.
+    pub const fn may_repeat(self) -> bool {
+        matches!(self, Self::Get | Self::Forget | Self::Position | Self::ReadAfter)
+    }
+
     /// All scripts.
     pub const ALL: [Self; 8] = [
         Self::Create,

@@ -64,6 +64,14 @@ pub enum Statement {
     NewsAfter,
 }
 
+impl Statement {
+    /// Whether it changes nothing, so that it need not queue up with what does.
+    pub fn only_reads(self) -> bool {
+        use Statement::*;
+        matches!(self, Get | Position | ReadAfter | Recall | Due | NewsAfter)
+    }
+}
+
 /// A parameter of a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Param<'a> {

@@ -73,10 +73,16 @@ RETURNING version",
         Statement::Publish,
         "WITH taken AS (
     INSERT INTO {p}topics AS t (topic, first, last, expires_at)
-    VALUES ($1, {postgres_micros}, {postgres_micros},
-        clock_timestamp() + $4::bigint * interval '1 millisecond')
+    SELECT $1, (extract(epoch FROM now) * 1000000)::bigint,
+        (extract(epoch FROM now) * 1000000)::bigint, now + $4::bigint * interval '1 millisecond'
+    FROM (SELECT clock_timestamp() AS now) AS clock
     ON CONFLICT (topic) DO UPDATE
-    SET last = t.last + 1, expires_at = greatest(t.expires_at, excluded.expires_at)
+    SET (first, last, expires_at) = (
+        SELECT CASE WHEN alive THEN t.first ELSE greatest(excluded.first, t.last + 1) END,
+            CASE WHEN alive THEN t.last + 1 ELSE greatest(excluded.last, t.last + 1) END,
+            greatest(t.expires_at, excluded.expires_at)
+        FROM (SELECT t.expires_at > clock_timestamp() AS alive) AS life
+    )
     RETURNING t.last, t.expires_at
 ), stored AS (
     INSERT INTO {p}events (topic, place, message, expires_at)

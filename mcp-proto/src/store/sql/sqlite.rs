@@ -66,13 +66,17 @@ RETURNING version",
     (
         Statement::Publish,
         "INSERT INTO {p}events (topic, place, first, keep, message, bell, expires_at)
-SELECT ?1, coalesce(newest.place + 1, {sqlite_now} * 1000),
-    coalesce(newest.first, {sqlite_now} * 1000), ?3, ?2, ?5,
-    max({sqlite_now} + ?4, coalesce(newest.expires_at, 0))
-FROM (SELECT 1) LEFT JOIN (
-    SELECT place, first, expires_at FROM {p}events
-    WHERE topic = ?1 ORDER BY place DESC LIMIT 1
-) AS newest ON 1
+SELECT ?1, place, iif(alive, first, place), ?3, ?2, ?5, max({sqlite_now} + ?4, expires_at)
+FROM (
+    SELECT first, coalesce(newest.expires_at, 0) AS expires_at,
+        newest.expires_at > {sqlite_now} AS alive,
+        iif(newest.expires_at > {sqlite_now}, newest.place + 1,
+            max({sqlite_now} * 1000, coalesce(newest.place + 1, 0))) AS place
+    FROM (SELECT 1) LEFT JOIN (
+        SELECT place, first, expires_at FROM {p}events
+        WHERE topic = ?1 ORDER BY place DESC LIMIT 1
+    ) AS newest ON 1
+)
 RETURNING place",
     ),
     (

@@ -1,0 +1,309 @@
+//! PostgreSQL, for workers anywhere.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use mcp_proto::effect::EffectError;
+use mcp_proto::service::hub::{News, WaitingHub, Wake};
+use mcp_proto::service::storage::{SqlExecutor, SqlTables};
+use mcp_proto::service::{Hub, SessionStore, Sleep, Storage};
+use mcp_proto::store::Bell;
+use mcp_proto::store::sql::{Dialect, Param, Plan, Row, Statement};
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions, Postgres};
+use sqlx::{ConnectOptions, Connection, Executor, Pool};
+
+use crate::background::{Background, Report, to_stderr};
+use crate::defaults::{CONNECT, EVENT_TTL, LOOK_AGAIN, SWEEP};
+use crate::runtime::Runtime;
+use crate::sql::{SqlStorage, fetch, unavailable};
+
+/// Sessions and events in a PostgreSQL database. Cloning shares its pool.
+///
+/// Expiry goes by the database's clock. One connection more than the pool's listens for news.
+#[derive(Clone, Debug)]
+pub struct PostgresStorage(SqlStorage<Connections>);
+
+/// How to open a [`PostgresStorage`].
+pub struct PostgresBuilder {
+    source: Source,
+    prefix: String,
+    event_ttl: Duration,
+    sweep_every: Duration,
+    create_tables: bool,
+    report: Report,
+}
+
+enum Source {
+    Url { url: String, min: u32, max: u32 },
+    Pool(Pool<Postgres>),
+}
+
+impl PostgresStorage {
+    /// Connects to the database at `url` (`postgres://user:password@host/database`), with
+    /// everything by default.
+    ///
+    /// # Errors
+    /// Where the database is not there, or the tables cannot be created.
+    pub async fn connect(url: &str) -> Result<Self, EffectError> {
+        Self::builder(url).open().await
+    }
+
+    /// Connects to the database at `url` otherwise.
+    pub fn builder(url: &str) -> PostgresBuilder {
+        PostgresBuilder::new(Source::Url { url: url.to_owned(), min: 4, max: 10 })
+    }
+
+    /// Uses a pool of the application's own, which stays open when the storage goes.
+    pub fn from_pool(pool: Pool<Postgres>) -> PostgresBuilder {
+        PostgresBuilder::new(Source::Pool(pool))
+    }
+
+    /// The tables for migrations of one's own, as SQL to print; see
+    /// [`create_tables`](PostgresBuilder::create_tables).
+    ///
+    /// # Errors
+    /// Where the prefix could not be part of a name in SQL.
+    pub fn schema(prefix: &str) -> Result<String, EffectError> {
+        Ok(script(&plan(prefix)?))
+    }
+
+    /// The table of what this deployment remembers between runs, by key.
+    pub fn state_table(&self) -> String {
+        self.0.tables.plan().state_table()
+    }
+
+    /// Removes what has expired now. [`sweep_if_due`](Self::sweep_if_due) is for many workers.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub async fn sweep(&self) -> Result<(), EffectError> {
+        self.0.tables.sweep().await
+    }
+
+    /// Sweeps unless any worker did within `every`; whether this one did.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub async fn sweep_if_due(&self, every: Duration) -> Result<bool, EffectError> {
+        self.0.tables.sweep_if_due(every).await
+    }
+
+    /// Sweeps until dropped, once per interval across all workers. A storage does so by itself. A
+    /// failed sweep is reported, and tried again.
+    pub async fn sweeping(&self, every: Duration, report: impl Fn(&EffectError) + Send) {
+        self.0.tables.sweeping(every, report).await;
+    }
+
+    /// Whether the last sweep of any worker was longer than `every` ago.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub async fn due(&self, every: Duration) -> Result<bool, EffectError> {
+        self.0.tables.due(every).await
+    }
+
+    /// Stores a value under `key`, stamped with the time.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub async fn remember(&self, key: &str, value: &str) -> Result<(), EffectError> {
+        self.0.tables.remember(key, value).await
+    }
+
+    /// What was stored under `key`.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub async fn recall(&self, key: &str) -> Result<Option<String>, EffectError> {
+        self.0.tables.recall(key).await
+    }
+}
+
+impl Storage for PostgresStorage {
+    fn session_store(&self) -> Arc<dyn SessionStore> {
+        self.0.session_store()
+    }
+
+    fn hub(&self) -> Arc<dyn Hub> {
+        self.0.hub()
+    }
+}
+
+impl PostgresBuilder {
+    fn new(source: Source) -> Self {
+        Self {
+            source,
+            prefix: Plan::PREFIX.to_owned(),
+            event_ttl: EVENT_TTL,
+            sweep_every: SWEEP,
+            create_tables: true,
+            report: to_stderr(),
+        }
+    }
+
+    /// How many connections a pool of our own holds, 4 to 10 by default.
+    pub fn connections(mut self, least: u32, most: u32) -> Self {
+        if let Source::Url { min, max, .. } = &mut self.source {
+            (*min, *max) = (least, most.max(least).max(1));
+        }
+        self
+    }
+
+    /// What the names of all tables begin with. `mcp_` by default.
+    pub fn prefix(mut self, prefix: &str) -> Self {
+        prefix.clone_into(&mut self.prefix);
+        self
+    }
+
+    /// How long events are kept at least. One hour by default.
+    pub fn event_ttl(mut self, ttl: Duration) -> Self {
+        self.event_ttl = ttl;
+        self
+    }
+
+    /// How often expired rows are removed, by one of the workers. Every minute by default.
+    pub fn sweep_every(mut self, every: Duration) -> Self {
+        self.sweep_every = every;
+        self
+    }
+
+    /// Whether to create the tables where they are missing; workers may race. True by default;
+    /// say false where [`schema`](PostgresStorage::schema) is part of your migrations.
+    pub fn create_tables(mut self, create: bool) -> Self {
+        self.create_tables = create;
+        self
+    }
+
+    /// Who is told of failures in the background. They go to standard error by default.
+    pub fn report(mut self, report: impl Fn(&EffectError) + Send + Sync + 'static) -> Self {
+        self.report = Arc::new(report);
+        self
+    }
+
+    /// Connects, and creates the tables if need be.
+    ///
+    /// # Errors
+    /// Where the database is not there, or the tables cannot be created.
+    pub async fn open(self) -> Result<PostgresStorage, EffectError> {
+        let runtime = Runtime::here()?;
+        let plan = plan(&self.prefix)?;
+        let connections = Connections::open(self.source)?;
+        let made = match self.create_tables {
+            true => connections.pool.execute(sqlx::raw_sql(&script(&plan))).await.map(drop),
+            false => connections.pool.acquire().await.map(drop),
+        };
+        made.map_err(|error| failed(&error))?;
+        let listen = Listen {
+            options: Arc::unwrap_or_clone(connections.pool.connect_options()),
+            channel: plan.channel(),
+            listener: None,
+        };
+
+        let sleep: Arc<dyn Sleep> = Arc::new(runtime.clone());
+        let tables = SqlTables::new(connections, plan, Arc::clone(&sleep), self.event_ttl);
+        let hub = WaitingHub::new(tables.clone(), sleep);
+        let mut background = Background::default();
+        let report = Arc::clone(&self.report);
+        background.run(&runtime, hub.heed(listen, LOOK_AGAIN, move |error| report(error)));
+        let (swept, every, report) = (tables.clone(), self.sweep_every, self.report);
+        background.run(&runtime, async move {
+            swept.sweeping(every, move |error| report(error)).await;
+        });
+        Ok(PostgresStorage(SqlStorage::new(tables, hub, background)))
+    }
+}
+
+fn plan(prefix: &str) -> Result<Plan, EffectError> {
+    Plan::new(Dialect::Postgres, prefix)
+        .map_err(|prefix| EffectError::Unavailable(format!("postgres store: {prefix}")))
+}
+
+/// The tables as one script: PostgreSQL runs one without parameters as one transaction.
+fn script(plan: &Plan) -> String {
+    plan.schema().iter().map(|statement| format!("{statement};\n")).collect()
+}
+
+fn failed(error: &sqlx::Error) -> EffectError {
+    unavailable("postgres store", "is the database running, and its address right?", error)
+}
+
+/// The pool.
+#[derive(Debug)]
+struct Connections {
+    pool: Pool<Postgres>,
+}
+
+/// A connection that was quiet for so long is asked whether it is still there.
+const QUIET: Duration = Duration::from_secs(1);
+
+impl Connections {
+    fn open(source: Source) -> Result<Self, EffectError> {
+        let pool = match source {
+            Source::Pool(pool) => pool,
+            Source::Url { url, min, max } => {
+                let options: PgConnectOptions = url.parse().map_err(|error| failed(&error))?;
+                PgPoolOptions::new()
+                    .min_connections(min)
+                    .max_connections(max)
+                    .acquire_timeout(CONNECT)
+                    .test_before_acquire(false)
+                    .before_acquire(|connection, meta| {
+                        Box::pin(async move {
+                            if meta.idle_for > QUIET {
+                                connection.ping().await?;
+                            }
+                            Ok(true)
+                        })
+                    })
+                    .connect_lazy_with(options.disable_statement_logging())
+            }
+        };
+        Ok(Self { pool })
+    }
+}
+
+impl SqlExecutor for Connections {
+    async fn fetch(
+        &self,
+        _: Statement,
+        sql: &str,
+        params: &[Param<'_>],
+    ) -> Result<Vec<Row>, EffectError> {
+        fetch(&self.pool, sql, params).await.map_err(|error| failed(&error))
+    }
+}
+
+/// Hears what every worker publishes, on a connection of its own.
+struct Listen {
+    options: PgConnectOptions,
+    channel: String,
+    listener: Option<PgListener>,
+}
+
+impl Listen {
+    async fn connect(&mut self) -> Result<News, sqlx::Error> {
+        let one = PgPoolOptions::new().max_connections(1).acquire_timeout(CONNECT);
+        let pool = one.connect_lazy_with(self.options.clone());
+        let mut listener = PgListener::connect_with(&pool).await?;
+        listener.listen(&self.channel).await?;
+        self.listener = Some(listener);
+        Ok(News::Any)
+    }
+
+    async fn hear(&mut self) -> Result<News, sqlx::Error> {
+        let Some(mut listener) = self.listener.take() else { return self.connect().await };
+        // It connects anew by itself, and says with nothing that it had to.
+        let heard = listener.try_recv().await?;
+        self.listener = Some(listener);
+        Ok(match heard.and_then(|notice| Bell::parse(notice.payload())) {
+            Some(bell) => News::Of(vec![bell]),
+            None => News::Any,
+        })
+    }
+}
+
+impl Wake for Listen {
+    async fn next(&mut self) -> Result<News, EffectError> {
+        self.hear().await.map_err(|error| failed(&error))
+    }
+}

@@ -1,0 +1,248 @@
+//! SQLite, for workers on one machine.
+
+use core::time::Duration;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mcp_proto::effect::EffectError;
+use mcp_proto::service::hub::{News, WaitingHub, Wake};
+use mcp_proto::service::storage::{SqlExecutor, SqlTables};
+use mcp_proto::service::{Hub, SessionStore, Sleep, Storage};
+use mcp_proto::store::sql::{Dialect, Param, Plan, Row, Statement};
+use sqlx::sqlite::{
+    Sqlite, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions,
+    SqliteSynchronous,
+};
+use sqlx::{ConnectOptions, Executor, Pool};
+
+use crate::background::{Background, Report, to_stderr};
+use crate::defaults::{EVENT_TTL, LOOK_AGAIN, SWEEP};
+use crate::runtime::Runtime;
+use crate::sql::{SqlStorage, fetch, unavailable};
+
+/// Sessions and events in one SQLite file. Cloning shares its connections.
+///
+/// Writes of a process queue up for one connection; other processes wait for each other by
+/// SQLite's busy timeout. What another process publishes is seen within
+/// [`look_again`](SqliteBuilder::look_again); an idle process costs one `PRAGMA` in that time,
+/// however many listen.
+#[derive(Clone, Debug)]
+pub struct SqliteStorage(SqlStorage<Connections>);
+
+/// How to open a [`SqliteStorage`].
+pub struct SqliteBuilder {
+    path: PathBuf,
+    busy_timeout: Duration,
+    event_ttl: Duration,
+    sweep_every: Duration,
+    look_again: Duration,
+    report: Report,
+}
+
+impl SqliteStorage {
+    /// Opens the file with everything by default; creates it, and the tables in it, if need be.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, EffectError> {
+        Self::builder(path).open().await
+    }
+
+    /// Opens the file otherwise.
+    pub fn builder(path: impl AsRef<Path>) -> SqliteBuilder {
+        SqliteBuilder {
+            path: path.as_ref().to_owned(),
+            busy_timeout: Duration::from_millis(5_000),
+            event_ttl: EVENT_TTL,
+            sweep_every: SWEEP,
+            look_again: LOOK_AGAIN,
+            report: to_stderr(),
+        }
+    }
+
+    /// Removes what has expired. It is done from time to time anyway; correct at any time, from any
+    /// worker.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub async fn sweep(&self) -> Result<(), EffectError> {
+        self.0.tables.sweep().await
+    }
+
+    /// Sweeps until dropped, every so often. A storage does so by itself. A failed sweep is
+    /// reported, and tried again.
+    pub async fn sweeping(&self, every: Duration, report: impl Fn(&EffectError) + Send) {
+        self.0.tables.sweeping(every, report).await;
+    }
+}
+
+impl Storage for SqliteStorage {
+    fn session_store(&self) -> Arc<dyn SessionStore> {
+        self.0.session_store()
+    }
+
+    fn hub(&self) -> Arc<dyn Hub> {
+        self.0.hub()
+    }
+}
+
+impl SqliteBuilder {
+    /// How long a write waits for another process's. 5 s by default; calls end after 5 s anyway.
+    pub fn busy_timeout(mut self, timeout: Duration) -> Self {
+        self.busy_timeout = timeout;
+        self
+    }
+
+    /// How long events are kept at least. One hour by default.
+    pub fn event_ttl(mut self, ttl: Duration) -> Self {
+        self.event_ttl = ttl;
+        self
+    }
+
+    /// How often expired rows are removed, by one of the workers. Every minute by default.
+    pub fn sweep_every(mut self, every: Duration) -> Self {
+        self.sweep_every = every;
+        self
+    }
+
+    /// How soon is seen what another process publishes. A quarter of a second by default.
+    pub fn look_again(mut self, every: Duration) -> Self {
+        self.look_again = every;
+        self
+    }
+
+    /// Who is told of failures in the background. They go to standard error by default.
+    pub fn report(mut self, report: impl Fn(&EffectError) + Send + Sync + 'static) -> Self {
+        self.report = Arc::new(report);
+        self
+    }
+
+    /// Opens the file, and creates the tables if need be.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened.
+    pub async fn open(self) -> Result<SqliteStorage, EffectError> {
+        let runtime = Runtime::here()?;
+        // The default prefix is a good one.
+        let plan = Plan::new(Dialect::Sqlite, Plan::PREFIX)
+            .map_err(|prefix| EffectError::Unavailable(prefix.to_string()))?;
+        let connections = Connections::open(&self.path, self.busy_timeout, &plan).await?;
+        let sleep: Arc<dyn Sleep> = Arc::new(runtime.clone());
+        let tables = SqlTables::new(connections, plan, Arc::clone(&sleep), self.event_ttl);
+        let hub = WaitingHub::new(tables.clone(), Arc::clone(&sleep));
+
+        let mut background = Background::default();
+        let report = Arc::clone(&self.report);
+        let wake = Watch { tables: tables.clone(), sleep, every: self.look_again, seen: None };
+        background.run(&runtime, hub.heed(wake, self.look_again, move |error| report(error)));
+        let (swept, every, report) = (tables.clone(), self.sweep_every, self.report);
+        background.run(&runtime, async move {
+            swept.sweeping(every, move |error| report(error)).await;
+        });
+        Ok(SqliteStorage(SqlStorage::new(tables, hub, background)))
+    }
+}
+
+/// One connection that writes, so that a process never waits for itself, and some that read.
+#[derive(Debug)]
+struct Connections {
+    writer: Pool<Sqlite>,
+    readers: Pool<Sqlite>,
+    options: SqliteConnectOptions,
+    path: PathBuf,
+}
+
+impl Connections {
+    async fn open(path: &Path, busy: Duration, plan: &Plan) -> Result<Self, EffectError> {
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal)
+            .busy_timeout(busy)
+            .disable_statement_logging();
+        let pool = |most| SqlitePoolOptions::new().max_connections(most);
+        let connections = Self {
+            writer: pool(1).connect_lazy_with(options.clone()),
+            readers: pool(4).connect_lazy_with(options.clone()),
+            options,
+            path: path.to_owned(),
+        };
+        let schema = format!("BEGIN IMMEDIATE;\n{};\nCOMMIT;", plan.schema().join(";\n"));
+        let made = connections.writer.execute(sqlx::raw_sql(&schema)).await;
+        made.map_err(|error| connections.failed(&error))?;
+        Ok(connections)
+    }
+
+    fn failed(&self, error: &sqlx::Error) -> EffectError {
+        let what = format!("sqlite store ({})", self.path.display());
+        unavailable(&what, "can this process write there, and to its folder?", error)
+    }
+}
+
+impl SqlExecutor for Connections {
+    async fn fetch(
+        &self,
+        statement: Statement,
+        sql: &str,
+        params: &[Param<'_>],
+    ) -> Result<Vec<Row>, EffectError> {
+        let pool = if statement.only_reads() { &self.readers } else { &self.writer };
+        fetch(pool, sql, params).await.map_err(|error| self.failed(&error))
+    }
+}
+
+/// Sees what was published by whomever: SQLite says on each connection whether others wrote.
+struct Watch {
+    tables: SqlTables<Connections>,
+    sleep: Arc<dyn Sleep>,
+    every: Duration,
+    seen: Option<Seen>,
+}
+
+struct Seen {
+    connection: SqliteConnection,
+    version: i64,
+    newest: u64,
+}
+
+impl Watch {
+    async fn version(&self, connection: &mut SqliteConnection) -> Result<i64, EffectError> {
+        let version = sqlx::query_scalar("PRAGMA data_version").fetch_one(connection).await;
+        version.map_err(|error| self.tables.executor().failed(&error))
+    }
+
+    async fn connect(&mut self) -> Result<News, EffectError> {
+        let Connections { options, .. } = self.tables.executor();
+        let connected = options.connect().await;
+        let mut connection = connected.map_err(|error| self.tables.executor().failed(&error))?;
+        let version = self.version(&mut connection).await?;
+        let (_, newest) = self.tables.news_after(0).await?;
+        self.seen = Some(Seen { connection, version, newest });
+        Ok(News::Any)
+    }
+
+    async fn look(&mut self, seen: &mut Seen) -> Result<News, EffectError> {
+        loop {
+            self.sleep.sleep(self.every).await;
+            let version = self.version(&mut seen.connection).await?;
+            if version == seen.version {
+                continue;
+            }
+            let (bells, newest) = self.tables.news_after(seen.newest).await?;
+            (seen.version, seen.newest) = (version, newest);
+            if !bells.is_empty() {
+                return Ok(News::Of(bells));
+            }
+        }
+    }
+}
+
+impl Wake for Watch {
+    async fn next(&mut self) -> Result<News, EffectError> {
+        let Some(mut seen) = self.seen.take() else { return self.connect().await };
+        let news = self.look(&mut seen).await?;
+        self.seen = Some(seen);
+        Ok(news)
+    }
+}

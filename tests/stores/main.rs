@@ -1,0 +1,8 @@
+//! The contract of stores and hubs, on every store and runtime, and what a server's restart does.
+//!
+//! `cargo test -p mcp-tests --features stores --test stores -- --nocapture` prints the tables.
+
+mod contract;
+mod lifecycle;
+mod runtime;
+mod servers;
