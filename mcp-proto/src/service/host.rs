@@ -3,6 +3,7 @@
 use core::fmt;
 use core::future::Future;
 use core::pin::pin;
+use core::time::Duration;
 use std::io;
 use std::sync::Arc;
 
@@ -37,12 +38,23 @@ pub trait Carrier: Machine {
     /// The request whose calls are running, if there is such a thing. `extensions` are what the
     /// driver knows of the stream.
     fn parts(&self, extensions: &Extensions) -> Option<Parts>;
+
+    /// For how long a peer may take nothing of what is written to it. `None` is for ever, as long
+    /// as the stream is open.
+    fn patience(&self) -> Option<Duration> {
+        None
+    }
 }
 
 impl Carrier for Connection {
     fn parts(&self, extensions: &Extensions) -> Option<Parts> {
         let head = self.request()?.clone();
         Some(Parts::of(head).extensions(extensions.clone()).build())
+    }
+
+    /// Sockets are too dear to be held by peers that have gone to sleep.
+    fn patience(&self) -> Option<Duration> {
+        Some(Duration::from_secs(60))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The service layer: handlers, what they take and return, and the loop that runs them. It needs
 //! futures, and no runtime.
 //!
-//! A [`Registry`] takes handlers and checks them; the [`Service`] that it builds runs calls. A
+//! A [`Registry`] takes handlers and checks them; the [`Service`] that it builds runs calls; a
+//! [`Host`] serves it on a [`Runtime`], stream by stream, with a [`SessionStore`] beside it. A
 //! handler is an async function of [arguments](FromExchange) that returns what its kind
 //! [may](IntoOutcome):
 //!
@@ -81,7 +82,6 @@ mod support;
 #[cfg(test)]
 mod tests;
 mod threading;
-
 mod work;
 #[cfg(test)]
 mod world;

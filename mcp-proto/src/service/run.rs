@@ -3,6 +3,7 @@
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use core::time::Duration;
 use std::io::{self, ErrorKind};
 
 use futures_io::{AsyncRead, AsyncWrite};
@@ -21,6 +22,10 @@ const CHUNK: usize = 8 * 1024;
 /// be able to pile up.
 const UNWRITTEN: usize = 1 << 20;
 
+/// For how long a peer may take nothing of the last that is written to it, where it may take its
+/// time otherwise.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
 /// How often one poll goes around before other tasks get their turn.
 const ROUNDS: usize = 32;
 
@@ -36,6 +41,8 @@ pub(crate) struct Loop<C, R: Runtime<M>, M: Threading, S> {
     written: usize,
     reading: Side,
     writing: Side,
+    /// Since when the peer takes nothing.
+    stalled: Option<Instant>,
     /// When the timer goes off at the latest.
     armed: Option<Instant>,
     stopping: bool,
@@ -70,6 +77,7 @@ where
             written: 0,
             reading: Side::Open,
             writing: Side::Open,
+            stalled: None,
             armed: None,
             stopping: false,
             broken: None,
@@ -139,11 +147,23 @@ where
 
     /// Tells the machine what time it is, if it wants to know.
     fn tick(&mut self, now: Instant) -> bool {
+        if self.given_up().is_some_and(|at| at <= now) {
+            self.break_off(now, ErrorKind::TimedOut.into());
+            return true;
+        }
         let due = self.machine.poll_timeout().is_some_and(|deadline| deadline <= now);
         if due {
             self.machine.handle_timeout(now);
         }
         due
+    }
+
+    /// When a peer that takes nothing has had its time.
+    fn given_up(&self) -> Option<Instant> {
+        let since = self.stalled.filter(|_| self.writing != Side::Closed)?;
+        let closes = self.machine.closing() != Closing::Open;
+        let patience = self.machine.patience().or(closes.then_some(LAST_WORDS))?;
+        Some(since + patience)
     }
 
     /// Nothing is left to do until something comes, or time has passed. The timer is set only to
@@ -154,6 +174,7 @@ where
             _ => None,
         };
         let deadline = earlier(self.machine.poll_timeout(), linger);
+        let deadline = earlier(deadline, self.given_up());
         if let Some(deadline) = deadline
             && self.armed.is_none_or(|armed| deadline < armed)
         {
@@ -195,7 +216,10 @@ where
                 }
             };
             match polled {
-                Poll::Pending => return moved,
+                Poll::Pending => {
+                    self.stalled.get_or_insert(now);
+                    return moved;
+                }
                 Poll::Ready(Ok(Some(0))) => self.break_off(now, ErrorKind::WriteZero.into()),
                 Poll::Ready(Ok(Some(written))) => {
                     self.written += written;
@@ -208,6 +232,7 @@ where
                 Poll::Ready(Err(error)) if error.kind() == ErrorKind::Interrupted => {}
                 Poll::Ready(Err(error)) => self.break_off(now, error),
             }
+            self.stalled = None;
             moved = true;
         }
     }

@@ -56,9 +56,7 @@ async fn complete(_: Completing) -> Vec<String> {
 }
 
 fn important(priority: f64) -> Annotations {
-    let mut annotations = Annotations::default();
-    annotations.priority = Some(priority);
-    annotations
+    Annotations { priority: Some(priority), ..Annotations::default() }
 }
 
 fn registry() -> Registry {

@@ -175,6 +175,21 @@ fn what_waits_to_be_written_stops_reading_until_there_is_less_of_it() {
 }
 
 #[test]
+fn a_peer_that_takes_nothing_of_the_last_words_is_given_up() {
+    let time = VirtualTime::default();
+    let closes = Some((seconds(20), Closing::AfterFlush));
+    let machine = Script { closes, out: vec![b'x'; 100], ..Script::default() };
+    let told = Arc::clone(&machine.told);
+    let (ours, theirs) = pair(64);
+    let run = plain(&time).run(machine, ours, Extensions::new(), pending());
+    let (ended, ()) = time.run(run, async {});
+    assert_eq!(ended.expect_err("it was given up").kind(), ErrorKind::TimedOut);
+    assert_eq!(time.time(), seconds(20), "stalled for long enough when it came to close");
+    assert_eq!(*told.lock().unwrap(), ["closed"]);
+    drop(theirs);
+}
+
+#[test]
 fn other_tasks_have_their_turn_beside_a_stream_that_never_waits() {
     struct Endless(Arc<AtomicUsize>);
     impl AsyncRead for Endless {

@@ -325,6 +325,30 @@ fn http_requests_reach_handlers_with_their_parts_and_the_streams_extensions() {
 }
 
 #[test]
+fn an_http_client_that_falls_asleep_is_given_up_and_one_that_is_slow_is_not() {
+    for (pauses, served) in [([50, 50, 50, 50], true), ([50, 50, 61, 0], false)] {
+        let time = VirtualTime::default();
+        let service = service(&time);
+        let (ours, mut theirs) = pair(16);
+        let machine = Connection::new(endpoint(&service), Instant::ZERO);
+        let host = Host::<_, Shared>::new(service, time.clone());
+        let clock = time.clone();
+        let client = async move {
+            theirs.send(post("echo", "Connection: close\r\n").as_bytes()).await;
+            let mut answer = 0;
+            for pause in pauses {
+                clock.sleep(Duration::from_secs(pause)).await;
+                answer += theirs.receive().await.len();
+            }
+            theirs.receive_all().await.len() + answer
+        };
+        let run = host.run(machine, ours, Extensions::new(), pending());
+        let (ended, _) = time.run(run, client);
+        assert_eq!(ended.is_ok(), served, "{ended:?}");
+    }
+}
+
+#[test]
 fn a_store_that_takes_its_time_holds_up_nothing_and_is_given_up_at_the_deadline() {
     struct Slow(VirtualTime, Duration);
     impl SessionStore for Slow {
