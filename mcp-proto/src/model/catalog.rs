@@ -4,8 +4,8 @@ use super::{CacheHint, Implementation, Json, Prompt, Resource, ResourceTemplate,
 
 /// What a server declares. Machines read it; it is replaced whole when a declaration changes.
 ///
-/// Lists are sorted by name (or URI) and hold each name once; [`Catalog::insert`]-style methods
-/// keep it so.
+/// Lists are sorted by name (or URI) and hold each name once; [`insert_tool`](Self::insert_tool)
+/// and its like keep it so.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Catalog {
