@@ -57,3 +57,7 @@ where
 {
     StdioServer::new(Tokio::new(), service)
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
