@@ -1,6 +1,7 @@
 //! What every client machine does, whatever carries its messages.
 
 mod asking;
+mod caching;
 mod calls;
 mod hearing;
 mod listening;
@@ -49,6 +50,7 @@ pub struct Core {
     listeners: BTreeMap<ListenId, Listener>,
     /// The parameters that calls of a tool repeat in headers.
     mirrored: BTreeMap<String, Vec<MirroredParam>>,
+    cache: caching::Cache,
     timers: Timers<Timer>,
     outgoing: VecDeque<Outgoing>,
     outputs: VecDeque<Output>,
@@ -154,6 +156,7 @@ impl Core {
             asks: BTreeMap::new(),
             listeners: BTreeMap::new(),
             mirrored: BTreeMap::new(),
+            cache: caching::Cache::default(),
             timers: Timers::new(),
             outgoing: VecDeque::new(),
             outputs: VecDeque::new(),

@@ -33,6 +33,8 @@ pub struct Limits {
     pub session_id: usize,
     /// Results in the cache, where it is on. 64.
     pub cached: usize,
+    /// Bytes in the cache, about. 16 MiB.
+    pub cached_bytes: usize,
     /// Events that wait to be fetched before input stops. 4,096.
     pub queued: usize,
     /// How often a broken stream is taken up again without news in between. 5.
@@ -70,6 +72,7 @@ impl Default for Limits {
             listing: 64 << 20,
             session_id: 1_024,
             cached: 64,
+            cached_bytes: 16 << 20,
             queued: 4_096,
             reconnects: 5,
             retry_most: seconds(60),

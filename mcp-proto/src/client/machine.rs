@@ -6,7 +6,10 @@ use std::sync::Arc;
 use super::core::Core;
 use super::{AskId, CallId, Carriage, ClientError, Learned, ListenId};
 use crate::effect::{Effect, EffectError, EffectId, Reply as EffectReply};
-use crate::model::{Change, Description, Filter, Json, LogMessage, Progress, Reply, Request};
+use crate::model::{
+    BadQuestion, Change, Description, Filter, InputRequest, Json, LogMessage, Progress, Reply,
+    Request,
+};
 use crate::revision::Adapter;
 use crate::time::Instant;
 
@@ -88,6 +91,16 @@ pub struct Question {
     pub params: Option<Json>,
 }
 
+impl Question {
+    /// The question, as far as this library understands it.
+    ///
+    /// # Errors
+    /// Where it is none that can be put to anybody; [`Declined::invalid`] answers it.
+    pub fn read(&self) -> Result<InputRequest, BadQuestion> {
+        InputRequest::read_params(&self.method, self.params.as_ref())
+    }
+}
+
 /// A question that the application does not answer. To refuse a person's consent is an answer;
 /// this is for what cannot be asked of anybody.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +115,11 @@ impl Declined {
     /// Sampling was refused by the person (R24-SAMP: code -1).
     pub fn by_user(message: impl Into<String>) -> Self {
         Self { code: -1, message: message.into() }
+    }
+
+    /// The question is none (R2511-ELIC: -32602).
+    pub fn invalid(why: &BadQuestion) -> Self {
+        Self { code: -32602, message: why.to_string() }
     }
 
     /// The application failed.
@@ -171,7 +189,8 @@ pub trait Machine: sealed::Carrier {
         self.pump();
     }
 
-    /// Answers a question: the result as the protocol spells it, an object.
+    /// Answers a question: the result as the protocol spells it, an object. A form that was accepted
+    /// gets the defaults of the fields that the answer leaves out (R2511-ELIC-08).
     fn answer(&mut self, now: Instant, ask: AskId, answer: Result<Json, Declined>) {
         self.core_mut().answer(now, ask, answer);
         self.pump();
@@ -188,6 +207,12 @@ pub trait Machine: sealed::Carrier {
     fn unlisten(&mut self, now: Instant, listen: ListenId) {
         self.core_mut().unlisten(now, listen);
         self.pump();
+    }
+
+    /// Forgets what may not be shared between credentials: they are others from here on
+    /// (R26-CACHE-08).
+    fn forget_private(&mut self) {
+        self.core_mut().forget_private();
     }
 
     /// Ends everything: calls end with [`ErrorKind::Closed`](super::ErrorKind::Closed).

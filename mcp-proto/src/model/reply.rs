@@ -52,6 +52,19 @@ pub enum ReplyValue {
     Raw,
 }
 
+impl ReplyValue {
+    /// How many entries a list has; none, where it is no list.
+    pub(crate) fn entries(&self) -> usize {
+        match self {
+            Self::Tools(list) => list.entries.len(),
+            Self::Resources(list) => list.entries.len(),
+            Self::Templates(list) => list.entries.len(),
+            Self::Prompts(list) => list.entries.len(),
+            _ => 0,
+        }
+    }
+}
+
 /// The entries of a list, or of one page of it.
 #[derive(Clone, Debug)]
 pub struct Entries<T> {

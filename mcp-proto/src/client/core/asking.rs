@@ -5,7 +5,11 @@ use crate::client::core::hearing::Place;
 use crate::client::machine::{Declined, Event, Question};
 use crate::client::{AskId, CallId, ClientError, ErrorKind};
 use crate::frame::envelope::RequestId;
-use crate::model::{Answers, InputRequired, Json, RawQuestion, Reply, ReplyValue, View};
+use crate::frame::writer::Object;
+use crate::model::{
+    AnswerAction, Answers, ClientCapabilities, InArguments, InputRequest, InputRequired, Json,
+    RawQuestion, Reply, ReplyValue, View, method,
+};
 use crate::revision::Adapter;
 use crate::time::Instant;
 use core::time::Duration;
@@ -15,6 +19,8 @@ use core::time::Duration;
 pub(super) struct Asked {
     call: Option<CallId>,
     by: By,
+    /// What an accepted form holds where the answer says nothing.
+    defaults: Option<Json>,
 }
 
 #[derive(Debug)]
@@ -32,6 +38,16 @@ pub(super) struct Round {
     /// In the order of the questions.
     answers: Vec<(String, Option<Json>)>,
     state: Option<Json>,
+    manner: Manner,
+}
+
+/// How answers go back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// In members of their own (R26-MRTR-20).
+    Members,
+    /// Among a tool's arguments.
+    Arguments,
 }
 
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -78,7 +94,7 @@ impl Core {
         let can = self.config.capabilities;
         let none = Err((METHOD_NOT_FOUND, "Method not found"));
         match question.method.as_str() {
-            "elicitation/create" => {
+            method::ELICIT => {
                 let params = question.params.as_ref().and_then(|it| View::of(it.as_bytes()));
                 let mode = params.and_then(|params| params.string("mode"));
                 match mode.as_deref() {
@@ -88,8 +104,8 @@ impl Core {
                     _ => Err((INVALID_PARAMS, "this mode was not declared")),
                 }
             }
-            "sampling/createMessage" if can.sampling => Ok(()),
-            "roots/list" if can.roots => Ok(()),
+            method::SAMPLE if can.sampling => Ok(()),
+            method::LIST_ROOTS if can.roots => Ok(()),
             _ => none,
         }
     }
@@ -97,15 +113,22 @@ impl Core {
     fn ask(&mut self, call: Option<CallId>, by: By, question: RawQuestion) {
         let id = AskId(self.next_ask);
         self.next_ask += 1;
-        self.asks.insert(id, Asked { call, by });
+        let defaults = defaults_of(&question);
+        self.asks.insert(id, Asked { call, by, defaults });
         let RawQuestion { method, params } = question;
         self.emit(Event::Ask(id, Question { call, method, params }));
     }
 
     /// A call's result asks (R26-MRTR-15).
-    pub(super) fn questioned(&mut self, call: CallId, asks: InputRequired, raw: Json) {
+    pub(super) fn questioned(
+        &mut self,
+        call: CallId,
+        asks: InputRequired,
+        manner: Manner,
+        reply: impl FnOnce(InputRequired) -> Reply,
+    ) {
         let limits = &self.config.limits;
-        let answers = self.config.capabilities != crate::model::ClientCapabilities::default();
+        let answers = self.config.capabilities != ClientCapabilities::default();
         let (most_rounds, most_asks) = (limits.rounds, limits.asks);
         let Some(found) = self.calls.get_mut(&call) else { return };
         found.touched = true;
@@ -114,7 +137,7 @@ impl Core {
             return self.end(call, Err(ClientError::maybe(ErrorKind::TooManyRounds)));
         }
         if !answers && !asks.requests.is_empty() {
-            return self.end(call, Ok(unanswered(asks, raw)));
+            return self.end(call, Ok(reply(asks)));
         }
         if asks.requests.len() > most_asks {
             return self.end(call, Err(ClientError::maybe(ErrorKind::TooMuch("questions"))));
@@ -127,6 +150,7 @@ impl Core {
             waiting: asks.requests.len(),
             answers: asks.requests.iter().map(|(key, _)| (key.clone(), None)).collect(),
             state: asks.state,
+            manner,
         };
         if round.waiting == 0 {
             return self.go_on(call, round);
@@ -145,9 +169,19 @@ impl Core {
         let now = self.now;
         let Some(found) = self.calls.get_mut(&call) else { return };
         let had_questions = !round.answers.is_empty();
-        let responses = round.answers.into_iter();
-        let responses = responses.filter_map(|(key, answer)| Some((key, answer?))).collect();
-        found.request.answers = Some(Answers { responses, state: round.state });
+        let given = round.answers.into_iter();
+        let given: Vec<_> = given.filter_map(|(key, answer)| Some((key, answer?))).collect();
+        match round.manner {
+            Manner::Members => {
+                found.request.answers = Some(Answers { responses: given, state: round.state });
+            }
+            // What an earlier round added is replaced.
+            Manner::Arguments => {
+                let own = found.request.arguments.as_ref();
+                let all = InArguments::with_answers(own, &given, round.state.as_ref());
+                found.request.arguments = Some(all);
+            }
+        }
         found.stage = Stage::Waiting;
         if had_questions || found.rounds <= 1 {
             return self.dispatch(call);
@@ -164,6 +198,7 @@ impl Core {
     ) {
         self.advance(now);
         let (Some(asked), Some(adapter)) = (self.asks.remove(&ask), self.adapter()) else { return };
+        let answer = answer.map(|answer| with_defaults(answer, asked.defaults.as_ref()));
         match asked.by {
             By::Push(id) => {
                 let body = self.notify(|out| match &answer {
@@ -235,7 +270,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// The questions as a value, for the caller to answer by calling again.
-fn unanswered(asks: InputRequired, raw: Json) -> Reply {
+pub(super) fn unanswered(asks: InputRequired, raw: Json) -> Reply {
     Reply {
         value: ReplyValue::InputRequired(asks),
         cache: crate::model::CacheHint::default(),
@@ -243,4 +278,44 @@ fn unanswered(asks: InputRequired, raw: Json) -> Reply {
         raw,
         left_out: Vec::new(),
     }
+}
+
+/// The defaults of a form's fields, where it has any.
+fn defaults_of(question: &RawQuestion) -> Option<Json> {
+    match InputRequest::read_params(&question.method, question.params.as_ref()) {
+        Ok(InputRequest::Elicit(form)) => {
+            let has_some = form.schema.fields().iter().any(|field| field.default.is_some());
+            has_some.then(|| form.schema.defaults())
+        }
+        _ => None,
+    }
+}
+
+/// An accepted form with the defaults of what it leaves out (R2511-ELIC-08).
+fn with_defaults(answer: Json, defaults: Option<&Json>) -> Json {
+    let (Some(defaults), Some(given)) = (defaults, View::of(answer.as_bytes())) else {
+        return answer;
+    };
+    if given.string("action").as_deref() != Some(AnswerAction::Accept.as_str()) {
+        return answer;
+    }
+    let content = given.object("content");
+    let mut out = Vec::new();
+    let mut object = Object::begin(&mut out);
+    for (name, value) in given.iter().filter(|(name, _)| name != "content") {
+        object.raw(&name, value);
+    }
+    object.object("content", |all| {
+        for (name, value) in content.iter().flat_map(View::iter) {
+            all.raw(&name, value);
+        }
+        let is_left_out = |name: &str| content.as_ref().is_none_or(|it| it.get(name).is_none());
+        for (name, value) in View::of(defaults.as_bytes()).iter().flat_map(View::iter) {
+            if is_left_out(&name) {
+                all.raw(&name, value);
+            }
+        }
+    });
+    object.end();
+    Json::scanned(out.into())
 }

@@ -1,5 +1,6 @@
 //! Calls: made, answered, ended.
 
+use core::time::Duration;
 use std::collections::BTreeSet;
 
 use super::{Core, Life, Purpose, Timer};
@@ -45,6 +46,8 @@ pub(in crate::client) struct Pages {
     so_far: Option<Reply>,
     cursors: BTreeSet<String>,
     bytes: usize,
+    /// When the first page is stale.
+    until: Option<Instant>,
 }
 
 impl Call {
@@ -152,6 +155,9 @@ impl Core {
             }
             _ => {}
         }
+        if let Some(reply) = self.cached(&adapter, &request) {
+            return self.end(call, Ok(reply));
+        }
         if adapter.method_of(&request).is_none() {
             return self.end(call, Err(ClientError::never(ErrorKind::NotInRevision)));
         }
@@ -219,9 +225,13 @@ impl Core {
         if found.request.operation == Operation::Ping {
             return self.end(call, Ok(done()));
         }
+        let until = self.now + Duration::from_millis(reply.cache.ttl_ms);
         if !found.request.whole {
+            self.keep(call, adapter, &reply, until);
             return self.end(call, Ok(reply));
         }
+        let until = found.pages.until.map_or(until, |earlier| earlier.min(until));
+        found.pages.until = Some(until);
         match found.pages.add(reply, &limits) {
             Ok(Next::Page(cursor)) => {
                 found.request.detail = Detail::Cursor(Text::from(cursor));
@@ -231,7 +241,10 @@ impl Core {
                     call.stage = Stage::Sent(id);
                 }
             }
-            Ok(Next::End(whole)) => self.end(call, Ok(*whole)),
+            Ok(Next::End(whole)) => {
+                self.keep(call, adapter, &whole, until);
+                self.end(call, Ok(*whole));
+            }
             Err(kind) => self.end(call, Err(ClientError::maybe(kind))),
         }
     }

@@ -2,12 +2,15 @@
 
 use bytes::Bytes;
 
+use super::asking::{Manner, unanswered};
 use super::{Core, Life, Outgoing, Purpose, Timer};
 use crate::client::machine::Event;
 use crate::client::negotiation::Evidence;
 use crate::client::{CallId, ClientError, ErrorKind, Ran};
 use crate::frame::envelope::{ProgressToken, RequestId};
-use crate::model::{FailureKind, Json, Operation, Progress};
+use crate::model::{
+    FailureKind, InArguments, InputRequired, Json, Operation, Progress, Reply, ReplyValue,
+};
 use crate::revision::{self, Adapter, Heard, Incoming, Received, ServerError};
 
 /// Where a message was heard.
@@ -118,10 +121,16 @@ impl Core {
         let received = adapter.read_result(sent.operation, &result, self.is_http());
         match (sent.purpose, received) {
             (Purpose::Call(call), Ok(Received::Reply(reply))) => {
-                self.replied(call, &adapter, reply);
+                match adapter.asks_in_arguments().then(|| asked_by(&reply)).flatten() {
+                    Some(asks) if self.config.capabilities.elicitation_form => {
+                        self.questioned(call, asks, Manner::Arguments, |_| reply);
+                    }
+                    _ => self.replied(call, &adapter, reply),
+                }
             }
             (Purpose::Call(call), Ok(Received::Questions(questions))) => {
-                self.questioned(call, questions, result);
+                let reply = |asks| unanswered(asks, result);
+                self.questioned(call, questions, Manner::Members, reply);
             }
             (Purpose::Refresh(call), Ok(Received::Reply(reply))) => {
                 self.refreshed(call, &adapter, reply);
@@ -210,6 +219,14 @@ impl Core {
             }
             _ => self.asked(&adapter, id, method, params, place),
         }
+    }
+}
+
+/// What a tool's result asks in the way of old revisions.
+fn asked_by(reply: &Reply) -> Option<InputRequired> {
+    match (&reply.value, &reply.meta) {
+        (ReplyValue::Tool(_), Some(meta)) => InArguments::asked(meta),
+        _ => None,
     }
 }
 

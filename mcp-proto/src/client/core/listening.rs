@@ -266,9 +266,6 @@ impl Core {
             }
         }
     }
-
-    /// What is cached is stale (R26-CACHE-10).
-    fn forget_cached(&mut self, _: &Change) {}
 }
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
