@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::model::FailureKind;
+use crate::model::{FailureKind, InputRequired};
 use crate::revision::{BadReply, ServerError};
 
 /// Why a call has no result, and whether it may have run.
@@ -41,6 +41,9 @@ pub enum ErrorKind {
     NotInRevision,
     /// A question of the server's was not answered.
     Unanswered(String),
+
+    /// The server asks first, and nobody is there to be asked: call again with the answers.
+    InputRequired(Box<InputRequired>),
 
     // The server.
     /// It answered with an error.
@@ -117,6 +120,7 @@ impl ClientError {
             | ErrorKind::TooManyCalls
             | ErrorKind::Misuse(_)
             | ErrorKind::NotInRevision
+            | ErrorKind::InputRequired(_)
             | ErrorKind::Unanswered(_) => Erred::Caller,
             ErrorKind::TimedOut | ErrorKind::Connection(_) => Erred::World,
             _ => Erred::Server,
@@ -155,6 +159,7 @@ impl fmt::Display for ErrorKind {
                 f.write_str("the server's revision of the protocol has no such call")
             }
             Self::Unanswered(why) => write!(f, "the server's question was not answered: {why}"),
+            Self::InputRequired(_) => f.write_str("the server asks something first"),
             Self::Server { error, .. } => {
                 write!(f, "the server answered with error {}: {}", error.code, error.message)
             }

@@ -92,6 +92,13 @@ pub struct Question {
 }
 
 impl Question {
+    /// A question of that method, for tests.
+    #[cfg(test)]
+    pub(crate) fn new(method: &str, params: &'static str) -> Self {
+        let params = Some(Json::scanned(params.into()));
+        Self { call: None, method: method.to_owned(), params }
+    }
+
     /// The question, as far as this library understands it.
     ///
     /// # Errors

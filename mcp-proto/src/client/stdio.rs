@@ -82,6 +82,13 @@ impl Stdio {
         self.respawning = false;
     }
 
+    /// The server's process could not be started; `why` is for a person.
+    pub fn handle_unstarted(&mut self, now: Instant, why: &str) {
+        self.core.advance(now);
+        self.core.shut(ClientError::never(ErrorKind::Connection(why.to_owned())));
+        self.pump();
+    }
+
     /// Appends what is to be written to `out`. Nothing, while a new process is awaited.
     pub fn transmit(&mut self, out: &mut Vec<u8>) {
         if !self.respawning {
