@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::Catalog;
 use crate::frame::json;
 use crate::frame::uri_template::UriTemplate;
 use crate::frame::writer::Object;
@@ -88,6 +89,20 @@ impl Filter {
             Change::Resources => self.resources,
             Change::Updated(uri) => self.uris.iter().any(|own| own == uri || fits(own, uri)),
         }
+    }
+
+    /// What of this a server with that catalog can tell (R26-SUBS-04): lists that it has, and
+    /// resources that exist, by their own URI or through a template.
+    #[must_use]
+    pub fn accepted(mut self, catalog: &Catalog) -> Self {
+        let changes = catalog.features.list_changed;
+        self.tools &= changes && !catalog.tools().is_empty();
+        self.prompts &= changes && !catalog.prompts().is_empty();
+        let has_resources = !catalog.resources().is_empty() || !catalog.templates().is_empty();
+        self.resources &= changes && has_resources;
+        self.uris.retain(|uri| catalog.features.subscribe && catalog.has(uri));
+        self.uris.truncate(Self::MOST_URIS);
+        self
     }
 }
 

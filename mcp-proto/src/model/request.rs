@@ -25,8 +25,6 @@ pub struct Request {
     pub(crate) detail: Detail,
     pub(crate) meta: Option<Json>,
     pub(crate) answers: Option<Answers>,
-    /// Of `Listen`.
-    pub(crate) filter: Option<Filter>,
     pub(crate) progress: bool,
     /// A list is followed to its end.
     pub(crate) whole: bool,
@@ -53,7 +51,6 @@ impl Request {
             detail: Detail::None,
             meta: None,
             answers: None,
-            filter: None,
             progress: false,
             whole: false,
             patience: None,
@@ -98,7 +95,7 @@ impl Request {
     }
 
     pub(crate) fn listen(filter: Filter) -> Self {
-        Self { filter: Some(filter), ..Self::new(Operation::Listen) }
+        Self { detail: Detail::Listen(Box::new(filter)), ..Self::new(Operation::Listen) }
     }
 
     pub(crate) fn subscription(operation: Operation, uri: &str) -> Self {

@@ -15,11 +15,13 @@
 //! # Ok::<(), mcp_proto::revision::AdapterSetError>(())
 //! ```
 
+mod ask;
 mod client;
 mod decode;
 mod encode;
 mod failures;
 mod headers;
+mod listen;
 mod meta_key;
 mod methods;
 mod named;

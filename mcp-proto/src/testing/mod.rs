@@ -26,6 +26,7 @@ mod application;
 #[cfg(feature = "service")]
 pub mod contract;
 mod exchange;
+mod hub;
 mod link;
 mod pair;
 mod random;
@@ -35,6 +36,7 @@ mod world;
 
 pub use application::{Act, Application, Script};
 pub use exchange::{BareExchange, Head};
+pub use hub::Hub;
 pub use link::{Arrival, Link};
 pub use pair::{Pair, Way};
 pub use random::Random;

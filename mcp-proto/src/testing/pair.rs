@@ -3,9 +3,9 @@
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Act, Application, Arrival, Faults, Link, Random, Script, Store};
+use super::{Act, Application, Arrival, Faults, Hub, Link, Random, Script, Store};
 use crate::client::{self, Carry, Config, ExchangeId, Machine as _, Session};
-use crate::effect::{EffectError, EffectId, Reply};
+use crate::effect::{Effect, EffectError, EffectId, Reply};
 use crate::frame::http1::{Closing, Limits};
 use crate::model::Request;
 use crate::server::{self, CallId, Endpoint, Machine as _};
@@ -33,6 +33,7 @@ pub struct Pair<A> {
     endpoint: Endpoint,
     application: A,
     store: Store,
+    hub: Hub,
     link: Link,
     random: Random,
     now: Instant,
@@ -100,6 +101,7 @@ impl<A: Application> Pair<A> {
             endpoint,
             application,
             store: Store::new(0, Faults::default()),
+            hub: Hub::default(),
             link: Link::direct(),
             random: Random::new(0),
             now: Instant::ZERO,
@@ -216,6 +218,7 @@ impl<A: Application> Pair<A> {
             Near::Stdio(client) => client.poll_timeout(),
             Near::Http(session) => session.poll_timeout(),
         };
+        let near = earlier(near, self.hub.poll_timeout());
         self.wires.values().fold(near, |soonest, wire| {
             let own = wire.near.as_ref().and_then(client::Connection::poll_timeout);
             earlier(earlier(soonest, own), wire.far.poll_timeout())
@@ -225,6 +228,7 @@ impl<A: Application> Pair<A> {
     fn time_out(&mut self) {
         let now = self.now;
         let is_past = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        self.wake();
         if is_past(self.client().poll_timeout()) {
             self.client().handle_timeout(now);
             assert!(
@@ -483,12 +487,21 @@ impl<A: Application> Pair<A> {
                 server::Output::Event(server::Event::Cancelled(call)) => {
                     wire.cancelled.insert(call);
                 }
+                // Scripts do not ask.
+                server::Output::Event(server::Event::Answered(..)) => {}
+                server::Output::Effect(effect_id, Effect::Hub(op)) => {
+                    let reply = self.hub.perform(now, number(id), effect_id, &op);
+                    if let Some(reply) = reply {
+                        self.arrange(now, Due::Reply(id, effect_id, Ok(reply)));
+                    }
+                    self.wake();
+                }
                 server::Output::Effect(effect_id, effect) => {
                     for (at, answer) in self.store.answers(now, &effect) {
                         self.arrange(at, Due::Reply(id, effect_id, answer));
                     }
                 }
-                server::Output::Abandon(_) => {}
+                server::Output::Abandon(effect_id) => self.hub.abandon(number(id), effect_id),
             }
         }
         let Some(wire) = self.wires.get_mut(&id) else { return moved };
@@ -514,6 +527,13 @@ impl<A: Application> Pair<A> {
         moved
     }
 
+    /// Answers the polls of the hub that have news, or waited long enough.
+    fn wake(&mut self) {
+        for (wire, id, reply) in self.hub.due(self.now) {
+            self.arrange(self.now, Due::Reply(wire as u64, id, Ok(reply)));
+        }
+    }
+
     fn follow(&mut self, wire: u64, call: CallId, script: Script) {
         if let Some((pause, _)) = script.acts.front() {
             self.arrange(self.now + *pause, Due::Script(wire, call, script));
@@ -524,6 +544,11 @@ impl<A: Application> Pair<A> {
         self.arranged += 1;
         self.agenda.insert((at, self.arranged), due);
     }
+}
+
+/// A wire's number, as the hub knows it.
+fn number(wire: u64) -> usize {
+    usize::try_from(wire).unwrap_or(usize::MAX)
 }
 
 impl Far {

@@ -6,14 +6,15 @@ use crate::frame::envelope::{
     RequestId, write_error, write_notification, write_request, write_result,
 };
 use crate::frame::header_value;
-use crate::frame::json::{self, write_string};
+use crate::frame::json;
 use crate::frame::writer::Object;
 use crate::model::mirror::MirroredParam;
 use crate::model::{
-    ClientCapabilities, Completing, Detail, Filter, Implementation, Json, LogLevel, Operation,
-    Reference, Request,
+    ClientCapabilities, Completing, Detail, Implementation, Json, LogLevel, Operation, Reference,
+    Request,
 };
 use crate::revision::headers::mirrored_member;
+use crate::revision::listen::write_filter;
 use crate::revision::project::write_implementation;
 use crate::revision::{Adapter, AskBy, meta_key, notification};
 
@@ -142,10 +143,10 @@ impl Adapter {
                 params.string("level", level.as_str());
             }
             Detail::Completing(completing) => self.completing(params, completing),
+            Detail::Listen(filter) => {
+                params.object("notifications", |members| write_filter(members, filter));
+            }
             Detail::None | Detail::Requested(_) => {}
-        }
-        if let Some(filter) = &request.filter {
-            params.object("notifications", |members| write_filter(members, filter));
         }
         if let Some(answers) = answers {
             params.object("inputResponses", |responses| {
@@ -253,20 +254,6 @@ impl Adapter {
 }
 
 /// What a client wants to know of (R26-SUBS-02).
-fn write_filter(members: &mut Object<'_>, filter: &Filter) {
-    let flags = [
-        ("toolsListChanged", filter.tools),
-        ("promptsListChanged", filter.prompts),
-        ("resourcesListChanged", filter.resources),
-    ];
-    for (name, _) in flags.into_iter().filter(|(_, wanted)| *wanted) {
-        members.boolean(name, true);
-    }
-    if !filter.uris.is_empty() {
-        members.array("resourceSubscriptions", &filter.uris, |uri, out| write_string(out, uri));
-    }
-}
-
 /// The parameter that names what an operation is about.
 fn named_by(operation: Operation) -> Option<&'static str> {
     match operation {
