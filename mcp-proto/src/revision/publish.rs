@@ -70,10 +70,9 @@ impl Published {
             Operation::ListPrompts | Operation::GetPrompt => has(Kind::Prompts),
             Operation::ListResources
             | Operation::ListResourceTemplates
-            | Operation::ReadResource => has(Kind::Resources) || has(Kind::Templates),
-            Operation::Subscribe | Operation::Unsubscribe => {
-                self.catalog.features.subscribe && (has(Kind::Resources) || has(Kind::Templates))
-            }
+            | Operation::ReadResource
+            | Operation::Subscribe
+            | Operation::Unsubscribe => has(Kind::Resources) || has(Kind::Templates),
             Operation::Complete => self.catalog.features.completions,
             Operation::SetLogLevel => self.catalog.features.logging,
             Operation::Describe
@@ -178,14 +177,7 @@ impl Published {
         ];
         for (name, operation) in lists {
             if self.offers(adapter, operation) {
-                object.object(name, |object| {
-                    if features.subscribe && operation == Operation::ListResources {
-                        object.boolean("subscribe", true);
-                    }
-                    if features.list_changed {
-                        object.boolean("listChanged", true);
-                    }
-                });
+                object.object(name, |_| {});
             }
         }
         if features.completions && adapter.fields.completions_capability {

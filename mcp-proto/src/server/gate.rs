@@ -117,7 +117,9 @@ impl Gate {
             (Hosts::Any, _) => true,
             (_, None) => false,
             (Hosts::Loopback, Some((name, _))) => is_loopback(name),
-            (Hosts::Named(names), Some((name, _))) => is_loopback(name) || names.contains(name),
+            (Hosts::Named(names), Some((name, _))) => {
+                is_loopback(name) || names.iter().any(|own| own.eq_ignore_ascii_case(name))
+            }
         };
         if !host_allowed {
             return Err(Refused::Host);
@@ -130,7 +132,7 @@ impl Gate {
         // A host that nobody listed must not vouch for an origin of the same (rebound) name.
         let same = self.hosts != Hosts::Any
             && host.is_some_and(|(name, port)| {
-                Origin::parse(origin).is_some_and(|origin| origin.is(&name, port))
+                Origin::parse(origin).is_some_and(|origin| origin.is(name, port))
             });
         let allowed = self.any_origin || same || self.lists(origin);
         if allowed { Ok(()) } else { Err(Refused::Origin) }
@@ -143,10 +145,10 @@ impl Gate {
     }
 }
 
-/// An origin's parts; the host is in lower case.
+/// An origin's parts, as they are written.
 struct Origin<'a> {
     scheme: &'a str,
-    host: String,
+    host: &'a str,
     port: Option<&'a str>,
 }
 
@@ -163,7 +165,7 @@ impl<'a> Origin<'a> {
             "https" => Some("443"),
             _ => return false,
         };
-        self.host == host && self.port.or(default) == port.or(default)
+        self.host.eq_ignore_ascii_case(host) && self.port.or(default) == port.or(default)
     }
 }
 
@@ -199,13 +201,13 @@ impl OriginPattern {
         };
         let mut labels = origin.host.split('.');
         port && self.scheme == origin.scheme
-            && self.labels.iter().all(|own| labels.next().is_some_and(|it| own == "*" || own == it))
+            && self.labels.iter().all(|own| labels.next().is_some_and(|it| own == "*" || own.eq_ignore_ascii_case(it)))
             && labels.next().is_none()
     }
 }
 
-/// Splits `host[:port]` strictly; the host comes back in lower case, IPv6 with its brackets.
-fn split_host(value: &[u8]) -> Option<(String, Option<&str>)> {
+/// Splits `host[:port]` strictly; an IPv6 address keeps its brackets.
+fn split_host(value: &[u8]) -> Option<(&str, Option<&str>)> {
     let text = core::str::from_utf8(value).ok()?;
     let (host, port) = if text.starts_with('[') {
         let end = text.find(']')? + 1;
@@ -223,12 +225,12 @@ fn split_host(value: &[u8]) -> Option<(String, Option<&str>)> {
     });
     let numeric = port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
     (named && numeric && !host.is_empty())
-        .then(|| (host.to_ascii_lowercase(), (!port.is_empty()).then_some(port)))
+        .then_some((host, (!port.is_empty()).then_some(port)))
 }
 
 fn is_loopback(host: &str) -> bool {
     let v4 = || host.parse::<core::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback());
-    host == "localhost" || host == "[::1]" || v4()
+    host.eq_ignore_ascii_case("localhost") || host == "[::1]" || v4()
 }
 
 #[cfg(test)]

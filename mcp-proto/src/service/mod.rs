@@ -48,7 +48,6 @@ mod accept;
 mod args;
 mod auth;
 mod build;
-pub mod client;
 mod convert;
 mod crowd;
 mod declare;

@@ -7,6 +7,12 @@ use super::{Life, Receive, Send, Server};
 use crate::time::Instant;
 
 /// Commands.
+/// What a response's head usually takes.
+const HEAD_ROOM: usize = 256;
+
+/// More is not reserved on a promise.
+const MOST_RESERVED: u64 = 1 << 20;
+
 impl Server {
     /// Sends `100 Continue` if the client waits for it; to be called once the body is wanted.
     /// Without it, the final response of such a request closes the connection.
@@ -38,6 +44,12 @@ impl Server {
             return Err(SendError::FirstLine);
         }
         let start = self.output.len();
+        // One allocation for a large response, whose buffer is not kept.
+        let expected = match length {
+            BodyLength::Sized(length) => length.min(MOST_RESERVED) as usize,
+            BodyLength::None | BodyLength::Stream => 0,
+        };
+        self.output.reserve(HEAD_ROOM + expected);
         write::status_line(status, &mut self.output);
         if let Err(error) = write::fields(headers, &mut self.output) {
             self.output.truncate(start);
