@@ -201,7 +201,9 @@ impl OriginPattern {
         };
         let mut labels = origin.host.split('.');
         port && self.scheme == origin.scheme
-            && self.labels.iter().all(|own| labels.next().is_some_and(|it| own == "*" || own.eq_ignore_ascii_case(it)))
+            && self.labels.iter().all(|own| {
+                labels.next().is_some_and(|it| own == "*" || own.eq_ignore_ascii_case(it))
+            })
             && labels.next().is_none()
     }
 }
@@ -224,8 +226,7 @@ fn split_host(value: &[u8]) -> Option<(&str, Option<&str>)> {
         byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'[' | b']' | b':')
     });
     let numeric = port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
-    (named && numeric && !host.is_empty())
-        .then_some((host, (!port.is_empty()).then_some(port)))
+    (named && numeric && !host.is_empty()).then_some((host, (!port.is_empty()).then_some(port)))
 }
 
 fn is_loopback(host: &str) -> bool {
