@@ -40,6 +40,7 @@ pub use mcp_proto::service::*;
 pub use net::TcpConnections;
 pub use runtime::Tokio;
 pub use stdio::StandardStreams;
+pub use tokio_stream::TokioStream;
 
 /// Serves `service` over HTTP: at the path `/mcp`, for loopback hosts, unless told otherwise.
 pub fn http<M: Threading>(service: Service<M>) -> HttpBuilder<Tokio, M>
@@ -56,3 +57,7 @@ where
 {
     StdioServer::new(Tokio::new(), service)
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -4,6 +4,9 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::sync::Arc;
+
+use crate::auth::{Principal, Refusal};
 
 use crate::store::{Cursor, HubOp, Polled, Record, SessionOp};
 
@@ -13,7 +16,7 @@ pub struct EffectId(pub(crate) u64);
 
 impl fmt::Display for EffectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "e{}", self.0)
+        crate::server::show(f, 'e', self.0)
     }
 }
 
@@ -28,10 +31,35 @@ pub enum Effect {
     /// 32 bytes from a cryptographically secure source. Answered by [`Reply::Random`], in the
     /// same drain.
     Random,
+    /// The wall clock. Answered by [`Reply::Wall`], in the same drain.
+    Wall,
+    /// Who a bearer token belongs to. Answered by [`Reply::Principal`].
+    Verify(Token),
     /// An operation of the session store. Answered by the [`Reply`] that the operation names.
     Session(SessionOp),
     /// An operation of the hub. Answered by the [`Reply`] that the operation names.
     Hub(HubOp),
+}
+
+/// A bearer token on its way to a verifier. `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    pub(crate) fn new(token: impl Into<String>) -> Self {
+        Self(token.into())
+    }
+
+    /// The token itself. It is a secret.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
 }
 
 /// The world's answer to an [`Effect`].
@@ -40,6 +68,10 @@ pub enum Effect {
 pub enum Reply {
     /// Random bytes.
     Random([u8; 32]),
+    /// Milliseconds since the Unix epoch.
+    Wall(u64),
+    /// Whom the token belongs to, or why it is refused.
+    Principal(Result<Arc<Principal>, Refusal>),
     /// Of [`SessionOp::Create`]: false where a live record has that id.
     Created(bool),
     /// Of [`SessionOp::Get`]: the live record, if there is one.
@@ -61,6 +93,8 @@ impl fmt::Debug for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Random(_) => f.write_str("Random(..)"),
+            Self::Wall(ms) => f.debug_tuple("Wall").field(ms).finish(),
+            Self::Principal(principal) => f.debug_tuple("Principal").field(principal).finish(),
             Self::Created(created) => f.debug_tuple("Created").field(created).finish(),
             Self::Record(record) => f.debug_tuple("Record").field(record).finish(),
             Self::Saved(saved) => f.debug_tuple("Saved").field(saved).finish(),

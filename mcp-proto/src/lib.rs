@@ -1,6 +1,7 @@
 //! The Model Context Protocol as a pure state machine.
 
 pub mod auth;
+pub mod client;
 pub mod effect;
 pub mod frame;
 pub mod model;

@@ -1,1 +1,150 @@
 //! Tests across crates, processes and real servers: see the targets of this package.
+//!
+//! Here is what the servers under test have in common.
+
+use std::future::{Future, ready};
+use std::io::Read;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use mcp_proto::server::Limits;
+use mcp_proto::service::schemars::{self, JsonSchema};
+use mcp_proto::service::{
+    Args, Driver, Error, Exchange, Extension, HttpBuilder, Json, Registry, Service, Sleep, State,
+    StdioServer, tool,
+};
+use serde::{Deserialize, Serialize};
+
+type Clock = Arc<dyn Sleep>;
+
+/// Tools that are quick, slow, large, and talkative.
+///
+/// # Errors
+/// Never: the declarations are right.
+pub fn service(clock: impl Sleep + 'static) -> Result<Service, Error> {
+    let service = Registry::new("tested", "1.0.0")
+        .state::<Clock>(Arc::new(clock))
+        .tool(tool("add", add))
+        .tool(tool("big", big))
+        .tool(tool("sleep", sleep))
+        .tool(tool("talk", talk).streaming())
+        .tool(tool("whoami", whoami))
+        .build()?;
+    Ok(service)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Add {
+    a: i64,
+    b: i64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Sum {
+    total: i64,
+}
+
+async fn add(Args(Add { a, b }): Args<Add>) -> Json<Sum> {
+    Json(Sum { total: a + b })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Big {
+    bytes: usize,
+}
+
+async fn big(Args(Big { bytes }): Args<Big>) -> String {
+    "x".repeat(bytes)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nap {
+    ms: u64,
+}
+
+async fn sleep(Args(Nap { ms }): Args<Nap>, State(clock): State<Clock>) -> &'static str {
+    clock.sleep(Duration::from_millis(ms)).await;
+    "slept"
+}
+
+async fn talk(ex: Exchange) -> &'static str {
+    ex.progress(1, 2);
+    "talked"
+}
+
+async fn whoami(peer: Option<Extension<SocketAddr>>) -> String {
+    peer.map_or_else(|| "nobody".into(), |Extension(peer)| peer.to_string())
+}
+
+/// How a server under test is started: `--listen` or `--stdio`, then `--grace-ms N`,
+/// `--connections N`, or, on stdio, `--ends`: it shuts down as soon as it runs.
+#[derive(Debug)]
+pub struct Options {
+    stdio: bool,
+    ends: bool,
+    grace: Duration,
+    connections: usize,
+}
+
+impl Options {
+    /// Reads the command line.
+    ///
+    /// # Panics
+    /// Where it is wrong.
+    pub fn read() -> Self {
+        let arguments: Vec<String> = std::env::args().collect();
+        let says = |name: &str| arguments.iter().any(|argument| argument == name);
+        let number = |name: &str| {
+            let at = arguments.iter().position(|argument| argument == name)?;
+            arguments.get(at + 1)?.parse().ok()
+        };
+        Self {
+            stdio: says("--stdio"),
+            ends: says("--ends"),
+            grace: Duration::from_millis(number("--grace-ms").unwrap_or(5_000)),
+            connections: number("--connections").map_or(1_000, |most| most as usize),
+        }
+    }
+}
+
+/// Serves as the command line says: stdio, or HTTP on any free port until stdin ends. stderr says
+/// where, and that it is over.
+///
+/// # Errors
+/// What the server fails with.
+pub async fn serve<D: Driver + Sleep>(driver: D) -> Result<(), Error> {
+    let options = Options::read();
+    let service = service(driver.clone())?;
+    if options.stdio {
+        let mut limits = Limits::default();
+        limits.eof_grace = options.grace;
+        let server = StdioServer::new(driver, service).limits(limits);
+        return match options.ends {
+            true => server.serve_with_shutdown(ready(())).await,
+            false => server.serve().await,
+        };
+    }
+    let server = HttpBuilder::new(driver, service)
+        .connections(options.connections)
+        .shutdown_grace(options.grace)
+        .on_notice(|notice| eprintln!("{notice}"))
+        .bind("127.0.0.1:0")
+        .await?;
+    eprintln!("{}", server.local_addr());
+    server.serve_with_shutdown(end_of_stdin()).await?;
+    eprintln!("over");
+    Ok(())
+}
+
+fn end_of_stdin() -> impl Future<Output = ()> {
+    let (ended, end) = futures_channel::oneshot::channel::<()>();
+    thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        drop(ended);
+    });
+    async {
+        let _ = end.await;
+    }
+}

@@ -1,8 +1,14 @@
 //! One decoded request or notification, with the revision's differences already flattened.
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 
-use super::{ClientProfile, Json, LogLevel, Operation, Text};
+use super::{
+    Answer, AskWay, Asking, BadAnswer, ClientProfile, Filter, InputRequest, Json, LogLevel,
+    Operation, Round, SessionRef, Text,
+};
+use crate::auth::Principal;
 use crate::frame::envelope::{ProgressToken, RequestId};
 
 /// One decoded request, or a notification that the server acts on.
@@ -22,6 +28,15 @@ pub struct Call {
     pub(crate) progress_token: Option<ProgressToken>,
     pub(crate) log_level: Option<LogLevel>,
     pub(crate) raw: Json,
+    pub(crate) asking: Asking,
+    /// The answers that came with this call, by key.
+    pub(crate) answers: Vec<(String, Json)>,
+    /// The state of the call that this one repeats.
+    pub(crate) state_id: Option<Text>,
+    /// What that call asked and was told, once it was found.
+    pub(crate) round: Option<Arc<Round>>,
+    pub(crate) session: Option<SessionRef>,
+    pub(crate) principal: Option<Arc<Principal>>,
 }
 
 /// What some operations carry besides target and arguments.
@@ -37,6 +52,8 @@ pub(crate) enum Detail {
     Completing(Box<Completing>),
     /// Of `Describe` by handshake: the version that the client asked for.
     Requested(Text),
+    /// Of `Listen`: what to listen to.
+    Listen(Box<Filter>),
 }
 
 impl Call {
@@ -105,6 +122,45 @@ impl Call {
     /// The least severe log message that may be sent for this call; `None` means none may be.
     pub fn log_level(&self) -> Option<LogLevel> {
         self.log_level
+    }
+
+    /// The answer to a question that an earlier run of this call asked under `key`. It counts only
+    /// where this very question was asked; `None` means that it is to be asked, for the first time
+    /// or anew.
+    pub fn answer(&self, key: &str, question: &InputRequest) -> Option<Result<Answer, BadAnswer>> {
+        self.round.as_ref()?.answer(key, question, &self.answers)
+    }
+
+    /// What the client gave under `key` with this call, whether or not it was asked: the result
+    /// as it came, to be judged against a question with [`Answer::read`].
+    pub fn given(&self, key: &str) -> Option<&Json> {
+        self.answers.iter().find(|(own, _)| own == key).map(|(_, given)| given)
+    }
+
+    /// What an earlier run of this call asked, was told, and kept.
+    pub fn round(&self) -> Option<&Round> {
+        self.round.as_deref()
+    }
+
+    /// How `request` reaches this call's client. [`AskWay::Retry`] is by
+    /// [`Outcome::NeedsInput`](super::Outcome::NeedsInput).
+    pub fn ask_way(&self, request: &InputRequest) -> AskWay {
+        self.asking.way(request, &self.client.capabilities)
+    }
+
+    /// How this call can ask its client at all.
+    pub fn asking(&self) -> Asking {
+        self.asking
+    }
+
+    /// The session that the call belongs to.
+    pub fn session(&self) -> Option<&SessionRef> {
+        self.session.as_ref()
+    }
+
+    /// Who calls, where that is asked.
+    pub fn principal(&self) -> Option<&Arc<Principal>> {
+        self.principal.as_ref()
     }
 
     /// The whole message as it came.

@@ -34,6 +34,10 @@ pub struct Features {
     pub completions: bool,
     /// Its handlers log to the client.
     pub logging: bool,
+    /// It tells when its lists change.
+    pub list_changed: bool,
+    /// It tells when resources change that clients subscribed to.
+    pub subscribe: bool,
     /// Extensions and their settings, by identifier (R26-EXT-01).
     pub extensions: Vec<(String, Json)>,
 }
@@ -106,6 +110,12 @@ impl Catalog {
     /// The prompt of that name.
     pub fn prompt(&self, name: &str) -> Option<&Prompt> {
         find(&self.prompts, name, |prompt| &prompt.name)
+    }
+
+    /// Whether `uri` is a resource here: declared, fitting a template, or a template's own text.
+    pub fn has(&self, uri: &str) -> bool {
+        find(&self.templates, uri, |declared| declared.uri_template.as_str()).is_some()
+            || self.locate(uri).is_some()
     }
 
     /// Where `uri` leads: a declared resource first, then the first template that it fits.

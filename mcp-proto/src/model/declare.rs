@@ -59,6 +59,10 @@ pub struct Tool {
     pub min_revision: Option<Cow<'static, str>>,
     /// It sends messages before its result, so its reply is a stream from the start.
     pub streaming: bool,
+    /// It may ask its client for input in its arguments, where the revision has no other way.
+    pub asks: bool,
+    /// The scopes that a caller needs, where callers are asked who they are.
+    pub scopes: Vec<String>,
     /// The parameters that clients mirror into headers (R26-HDR-08).
     pub mirrored: Vec<MirroredParam>,
 }
@@ -77,6 +81,8 @@ impl Tool {
             meta: None,
             min_revision: None,
             streaming: false,
+            asks: false,
+            scopes: Vec::new(),
             mirrored: Vec::new(),
         }
     }

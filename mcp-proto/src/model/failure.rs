@@ -3,7 +3,7 @@
 use core::fmt;
 use std::borrow::Cow;
 
-use super::Json;
+use super::{ClientCapabilities, InputRequest, Json};
 
 /// Why a call failed. An adapter gives each kind its revision's code and HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,6 +99,22 @@ impl Failure {
     /// A failure without data.
     pub fn new(kind: FailureKind, message: impl Into<Cow<'static, str>>) -> Self {
         Self { kind, message: message.into(), data: None }
+    }
+
+    /// The client did not declare what these questions need: the data is an object shaped like its
+    /// capabilities (T-21, R26-META-11).
+    pub fn missing_capability<'a>(requests: impl IntoIterator<Item = &'a InputRequest>) -> Self {
+        let mut needed = ClientCapabilities::default();
+        for request in requests {
+            needed = needed.union(request.needs());
+        }
+        let mut data = Vec::new();
+        needed.write(&mut data);
+        Self::new(
+            FailureKind::MissingRequiredCapability,
+            "this call needs a capability that the client did not declare",
+        )
+        .with_data(Json::scanned(data.into()))
     }
 
     /// The same failure with `data`.

@@ -3,6 +3,7 @@
 //! A tool that asks gets two more arguments. Its result says in words, for the model that called
 //! it, what finishes the call, and in `_meta`, for programs, what is asked.
 
+mod client;
 mod explain;
 mod take;
 #[cfg(test)]
@@ -10,7 +11,7 @@ mod tests;
 
 use core::fmt;
 
-use super::{InputRequest, Json, ToolResult, Unaskable};
+use super::{InputRequest, InputRequired, Json, ToolResult, Unaskable};
 use crate::frame::json::{self, Kind};
 use crate::frame::writer::Object;
 use crate::model::view::View;
@@ -78,6 +79,22 @@ impl InArguments {
         state: Option<&str>,
     ) -> Result<ToolResult, Unaskable> {
         explain::ask(arguments, questions, state)
+    }
+
+    /// The questions of a result that asks, for its client: from the result's `_meta`. `None` where
+    /// it asks nothing.
+    pub fn asked(meta: &Json) -> Option<InputRequired> {
+        client::asked(meta)
+    }
+
+    /// The arguments that finish a call, for its client: those of the call without the two, the
+    /// answers by the keys of their questions, and the state as it came.
+    pub fn with_answers(
+        arguments: Option<&Json>,
+        answers: &[(String, Json)],
+        state: Option<&Json>,
+    ) -> Json {
+        client::with_answers(arguments, answers, state)
     }
 
     /// Whether a tool has an argument of its own with one of the two names, and so cannot ask.

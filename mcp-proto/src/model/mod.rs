@@ -5,11 +5,14 @@
 //! messages into these types and these types into wire messages.
 
 mod answer;
+mod asking;
 mod call;
 mod capability;
 mod catalog;
+mod change;
 mod content;
 mod declare;
+mod digest;
 mod failure;
 mod in_arguments;
 mod input;
@@ -19,20 +22,28 @@ pub mod mirror;
 mod notice;
 mod operation;
 mod outcome;
+mod peer;
+mod reply;
+mod request;
 mod result;
+mod round;
+mod session_ref;
 mod text;
 pub(crate) mod view;
 
 pub use answer::{Answer, AnswerAction, BadAnswer, Root, Roots, SampleResult};
 pub use answer::{elicit_accept, elicit_cancel, elicit_decline};
+pub use asking::{AskWay, Asking};
 pub(crate) use call::Detail;
 pub use call::{Call, Completing, Reference};
 pub use capability::{ClientCapabilities, ClientProfile, Implementation};
 pub use catalog::{Catalog, Features, Located};
+pub use change::{Change, Filter};
 pub use content::{Annotations, Body, Content, Contents, Icon, ResourceLink, Role};
 pub use declare::{
     CacheHint, CacheScope, Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints,
 };
+pub use digest::Digest;
 pub use failure::{Failure, FailureKind};
 pub use in_arguments::{BadArguments, InArguments};
 #[cfg(test)]
@@ -47,6 +58,13 @@ pub use json::Json;
 pub use log_level::LogLevel;
 pub use notice::{LogMessage, Progress};
 pub use operation::{Operation, ParseOperationError};
-pub use outcome::{Outcome, Value};
+pub use outcome::{NeedsInput, Outcome, Value};
+pub use peer::{Description, ServerCapabilities};
+pub use reply::{Entries, InputRequired, RawQuestion, Reply, ReplyValue};
+pub(crate) use request::Answers;
+pub use request::Request;
 pub use result::{Completion, PromptMessage, PromptResult, ResourceResult, ToolResult};
+pub use round::{Binding, Round, Settled};
+pub use session_ref::SessionRef;
 pub use text::Text;
+pub(crate) use view::{View, boolean, copied, elements, number};

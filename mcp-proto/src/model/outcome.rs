@@ -1,6 +1,6 @@
 //! What a dispatched call produced, before any revision spells it.
 
-use super::{Completion, Failure, Json, PromptResult, ResourceResult, ToolResult};
+use super::{Completion, Failure, InputRequest, Json, PromptResult, ResourceResult, ToolResult};
 
 /// What a call produced.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,8 +8,43 @@ use super::{Completion, Failure, Json, PromptResult, ResourceResult, ToolResult}
 pub enum Outcome {
     /// The operation's result.
     Value(Value),
+    /// The operation needs input of the client before it can go on.
+    NeedsInput(NeedsInput),
     /// The operation failed.
     Failure(Failure),
+}
+
+/// What a call asks its client before it goes on, by ending for now: the client repeats it with
+/// the answers (R26-MRTR-02), or calls again with them in its arguments.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct NeedsInput {
+    /// The questions, by keys of the handler's own choice (R26-MRTR-05).
+    pub requests: Vec<(String, InputRequest)>,
+    /// What the handler wants to find when it runs again.
+    pub state: Option<Json>,
+    /// The questions and earlier answers are kept by the server, so that an answer counts only
+    /// for the question that was asked. Without it, and without a state, the client is given
+    /// nothing to bring back.
+    pub kept: bool,
+}
+
+impl NeedsInput {
+    /// These questions, kept by the server.
+    pub fn new(requests: Vec<(String, InputRequest)>) -> Self {
+        Self { requests, state: None, kept: true }
+    }
+
+    /// Whether the server keeps a record of this.
+    pub fn is_kept(&self) -> bool {
+        self.kept || self.state.is_some()
+    }
+}
+
+impl From<NeedsInput> for Outcome {
+    fn from(needs: NeedsInput) -> Self {
+        Self::NeedsInput(needs)
+    }
 }
 
 /// A result that an application produces.

@@ -22,6 +22,11 @@ impl<'a> View<'a> {
         Some(Self { text, members: json::unique_members(text).ok()? })
     }
 
+    /// The object's own text.
+    pub(crate) fn text(&self) -> &'a [u8] {
+        self.text
+    }
+
     /// A member's value.
     pub(crate) fn get(&self, name: &str) -> Option<&'a [u8]> {
         self.members.get(self.text, name).map(|span| span.of(self.text))

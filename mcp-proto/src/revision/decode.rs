@@ -4,7 +4,9 @@ use super::params::{self, Checked};
 use super::{Adapter, Metadata, Preamble, Refused, Shape, decode_text, notification};
 use crate::frame::envelope::{Params, ProgressToken, RequestId};
 use crate::frame::json;
-use crate::model::{Call, ClientProfile, Failure, FailureKind, Json, LogLevel, Operation, Text};
+use crate::model::{
+    Asking, Call, ClientProfile, Failure, FailureKind, Json, LogLevel, Operation, Text,
+};
 
 /// What a message means to a server.
 #[derive(Clone, Debug)]
@@ -122,6 +124,7 @@ impl Adapter {
         } else {
             metadata.client(preamble)?
         };
+        let (answers, state_id) = self.answers(preamble, operation)?;
         let progress_token = metadata
             .progress_token
             .and_then(|span| ProgressToken::from_json(span.of(&preamble.message)));
@@ -140,6 +143,12 @@ impl Adapter {
             client,
             progress_token,
             raw: Json::scanned(preamble.message.clone()),
+            asking: Asking::default(),
+            answers,
+            state_id,
+            round: None,
+            session: None,
+            principal: None,
         })
     }
 }
@@ -159,6 +168,45 @@ impl Metadata {
         Ok(client)
     }
 }
+
+impl Adapter {
+    /// What a repeated request brings back: answers and state (R26-MRTR-12, R26-MRTR-20).
+    fn answers(&self, preamble: &Preamble, operation: Operation) -> Result<Brought, Failure> {
+        let repeats = matches!(
+            operation,
+            Operation::CallTool | Operation::GetPrompt | Operation::ReadResource
+        );
+        if !self.can_ask() || !repeats {
+            return Ok(Brought::default());
+        }
+        let invalid = |why: &'static str| Failure::new(FailureKind::InvalidParams, why);
+        let message = &preamble.message;
+        let mut answers = Vec::new();
+        if let Some(span) = preamble.param("inputResponses") {
+            let object = span.of(message);
+            if json::kind(object) != json::Kind::Object {
+                return Err(invalid("`inputResponses` must be an object"));
+            }
+            let members = json::unique_members(object)
+                .map_err(|_| invalid("`inputResponses` has one answer for each question"))?;
+            for member in members.iter() {
+                let answer = json_at(preamble, member.value.within(span));
+                answers.push((member.decoded_name(object).into_owned(), answer));
+            }
+        }
+        let state = match preamble.param("requestState") {
+            None => None,
+            Some(span) => Some(
+                decode_text(message, span)
+                    .ok_or_else(|| invalid("`requestState` must be a string"))?,
+            ),
+        };
+        Ok((answers, state))
+    }
+}
+
+/// Answers by key, and the state that they belong to.
+type Brought = (Vec<(String, Json)>, Option<Text>);
 
 /// Operations that are asked for by notifications.
 fn is_notification(operation: Operation) -> bool {

@@ -41,6 +41,12 @@ impl Adapter {
                 return self.write_outcome(out, published, id, operation, tool, &outcome);
             }
             Outcome::Failure(failure) => return self.write_failure(out, Some(id), failure),
+            // Questions need more than a response to be written; who can put them does so first.
+            Outcome::NeedsInput(_) => {
+                let why = "this call cannot ask its client for input";
+                let failure = Failure::new(FailureKind::InputUnsupported, why);
+                return self.write_failure(out, Some(id), &failure);
+            }
         };
         let server_info = published.server_info(self);
         write_result(out, id, |out: &mut Vec<u8>| {

@@ -116,12 +116,18 @@ impl<'a> Mirrored<'a> {
     pub(super) fn of(adapter: &Adapter, preamble: &'a Preamble) -> Self {
         let method = preamble.method();
         // R26-HDR-06
-        let name = match method.and_then(|method| adapter.operation_for(method)) {
-            Some(Operation::CallTool | Operation::GetPrompt) => preamble.text_param("name"),
-            Some(Operation::ReadResource) => preamble.text_param("uri"),
-            _ => None,
-        };
+        let operation = method.and_then(|method| adapter.operation_for(method));
+        let name = operation.and_then(mirrored_member).and_then(|name| preamble.text_param(name));
         Self { version: preamble.metadata.version.known(), method, name }
+    }
+}
+
+/// The parameter of an operation that `Mcp-Name` repeats (R26-HDR-06).
+pub(super) fn mirrored_member(operation: Operation) -> Option<&'static str> {
+    match operation {
+        Operation::CallTool | Operation::GetPrompt => Some("name"),
+        Operation::ReadResource => Some("uri"),
+        _ => None,
     }
 }
 

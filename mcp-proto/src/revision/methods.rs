@@ -57,4 +57,14 @@ pub mod notification {
     pub const PROGRESS: &str = "notifications/progress";
     /// A log message (R24-LOG-09).
     pub const MESSAGE: &str = "notifications/message";
+    /// The list of tools changed.
+    pub const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+    /// The list of prompts changed.
+    pub const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
+    /// The lists of resources changed.
+    pub const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
+    /// A resource changed.
+    pub const RESOURCE_UPDATED: &str = "notifications/resources/updated";
+    /// What a client may listen to (R26-SUBS-03).
+    pub const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 }

@@ -15,10 +15,14 @@
 //! # Ok::<(), mcp_proto::revision::AdapterSetError>(())
 //! ```
 
+mod ask;
+mod client;
 mod decode;
 mod encode;
 mod failures;
 mod headers;
+mod listen;
+mod meta_key;
 mod methods;
 mod named;
 mod params;
@@ -36,6 +40,7 @@ mod v2026_07_28;
 #[cfg(test)]
 mod tests;
 
+pub use client::{BadReply, Heard, Received, ServerError, Speaker, offered_versions};
 pub use decode::{Answered, Decoded};
 pub use failures::{Failures, Wire};
 pub use headers::{HeaderValue, Mirrors, check_parameters};

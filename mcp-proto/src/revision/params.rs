@@ -3,7 +3,9 @@
 use super::decode::{json_at, log_level};
 use super::{Adapter, Preamble, decode_text};
 use crate::frame::json::{self, Kind, Span};
-use crate::model::{Completing, Detail, Failure, FailureKind, Json, Operation, Reference, Text};
+use crate::model::{
+    Completing, Detail, Failure, FailureKind, Filter, Json, Operation, Reference, Text,
+};
 
 /// Parameters that were found as they must be.
 #[derive(Debug, Default)]
@@ -57,14 +59,38 @@ pub(super) fn check(
             ))
         }
         Operation::Listen => {
-            params.required("notifications")?;
-            Checked::default()
+            let filter = params.required("notifications")?;
+            params.detail(Detail::Listen(Box::new(listen_filter(filter.as_bytes())?)))
         }
         Operation::Describe
         | Operation::HandshakeComplete
         | Operation::Ping
         | Operation::Extension => Checked::default(),
     })
+}
+
+/// R26-SUBS-02.
+fn listen_filter(object: &[u8]) -> Result<Filter, Failure> {
+    let members = json::members(object);
+    let flag = |name| match members.get(object, name).map(|span| json::kind(span.of(object))) {
+        None | Some(Kind::Null | Kind::False) => Ok(false),
+        Some(Kind::True) => Ok(true),
+        Some(_) => Err(invalid(format!("`{name}` must be a boolean"))),
+    };
+    let mut filter = Filter::default();
+    filter.tools = flag("toolsListChanged")?;
+    filter.prompts = flag("promptsListChanged")?;
+    filter.resources = flag("resourcesListChanged")?;
+    if let Some(uris) = members.get(object, "resourceSubscriptions").map(|span| span.of(object)) {
+        let wrong = || invalid("`resourceSubscriptions` must be an array of URIs");
+        if json::kind(uris) != Kind::Array {
+            return Err(wrong());
+        }
+        for uri in json::elements(uris).take(Filter::MOST_URIS) {
+            filter.uris.push(json::string(uri.of(uris)).ok_or_else(wrong)?.into_owned());
+        }
+    }
+    Ok(filter)
 }
 
 /// R24-PRMT-03, T-62.

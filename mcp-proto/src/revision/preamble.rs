@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+use super::meta_key;
 use crate::frame::envelope::{Envelope, Params, RequestId};
 use crate::frame::json::{self, Kind, Members, ScanError, ScanLimits, Span};
 use crate::model::{Failure, FailureKind, Text};
@@ -217,6 +218,14 @@ impl Preamble {
         &self.message
     }
 
+    /// Where `params` lies, if it is an object.
+    pub(super) fn params(&self) -> Option<Span> {
+        match self.params {
+            Params::Object(span) => Some(span),
+            Params::Absent | Params::Null | Params::Other(_) => None,
+        }
+    }
+
     /// A member of `params`.
     pub(super) fn param(&self, name: &str) -> Option<Span> {
         self.members.as_ref()?.get(&self.message, name)
@@ -229,24 +238,18 @@ impl Preamble {
 }
 
 impl Metadata {
-    const VERSION: &'static str = "io.modelcontextprotocol/protocolVersion";
-    const CAPABILITIES: &'static str = "io.modelcontextprotocol/clientCapabilities";
-    const CLIENT_INFO: &'static str = "io.modelcontextprotocol/clientInfo";
-    const LOG_LEVEL: &'static str = "io.modelcontextprotocol/logLevel";
-    const PROGRESS_TOKEN: &'static str = "progressToken";
-
     fn read(message: &Bytes, meta: Option<&Members>) -> Self {
         let get = |name| meta.and_then(|meta| meta.get(message, name));
-        let version = match get(Self::VERSION) {
+        let version = match get(meta_key::VERSION) {
             None => Stated::Absent,
             Some(span) => decode_text(message, span).map_or(Stated::Invalid, Stated::Version),
         };
         Self {
             version,
-            capabilities: get(Self::CAPABILITIES),
-            client_info: get(Self::CLIENT_INFO),
-            log_level: get(Self::LOG_LEVEL),
-            progress_token: get(Self::PROGRESS_TOKEN),
+            capabilities: get(meta_key::CAPABILITIES),
+            client_info: get(meta_key::CLIENT_INFO),
+            log_level: get(meta_key::LOG_LEVEL),
+            progress_token: get(meta_key::PROGRESS_TOKEN),
         }
     }
 

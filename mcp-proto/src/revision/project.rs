@@ -10,6 +10,7 @@ pub(super) use declared::{
     output_schema, write_implementation, write_prompt, write_resource, write_template, write_tool,
 };
 
+use super::meta_key::SERVER_INFO;
 use crate::frame::json;
 use crate::frame::writer::Object;
 use crate::model::Json;
@@ -29,7 +30,6 @@ pub(super) fn json_if(object: &mut Object<'_>, name: &str, value: Option<&Json>)
 /// Adds `_meta`: what the application gave, where that is an object, and the server's name and
 /// version unless it has them already (R26-META-12).
 pub(super) fn meta_if(object: &mut Object<'_>, own: Option<&Json>, server_info: Option<&[u8]>) {
-    const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     let own = own.filter(|own| own.kind() == json::Kind::Object);
     if own.is_none() && server_info.is_none() {
         return;

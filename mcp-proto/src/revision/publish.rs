@@ -70,9 +70,10 @@ impl Published {
             Operation::ListPrompts | Operation::GetPrompt => has(Kind::Prompts),
             Operation::ListResources
             | Operation::ListResourceTemplates
-            | Operation::ReadResource
-            | Operation::Subscribe
-            | Operation::Unsubscribe => has(Kind::Resources) || has(Kind::Templates),
+            | Operation::ReadResource => has(Kind::Resources) || has(Kind::Templates),
+            Operation::Subscribe | Operation::Unsubscribe => {
+                self.catalog.features.subscribe && (has(Kind::Resources) || has(Kind::Templates))
+            }
             Operation::Complete => self.catalog.features.completions,
             Operation::SetLogLevel => self.catalog.features.logging,
             Operation::Describe
@@ -177,7 +178,14 @@ impl Published {
         ];
         for (name, operation) in lists {
             if self.offers(adapter, operation) {
-                object.object(name, |_| {});
+                object.object(name, |object| {
+                    if features.subscribe && operation == Operation::ListResources {
+                        object.boolean("subscribe", true);
+                    }
+                    if features.list_changed {
+                        object.boolean("listChanged", true);
+                    }
+                });
             }
         }
         if features.completions && adapter.fields.completions_capability {

@@ -1,9 +1,14 @@
-//! Calls that an application is running.
+//! Calls that an application is running, and the last word on each.
 
 use super::CallId;
 use crate::frame::envelope::{ProgressToken, RequestId};
-use crate::model::{Call, LogLevel, LogMessage, Operation, Outcome, Progress, Text};
-use crate::revision::{Adapter, Published};
+use crate::frame::json;
+use crate::frame::writer::Object;
+use crate::model::{
+    Call, ClientCapabilities, Failure, FailureKind, InArguments, InputRequest, Json, LogLevel,
+    LogMessage, Operation, Outcome, Progress, Text, Tool,
+};
+use crate::revision::{Adapter, AskBy, Published};
 
 /// One call under way: what its answer and its messages must be written with.
 #[derive(Debug)]
@@ -11,11 +16,24 @@ pub(crate) struct InFlight {
     pub(crate) call: CallId,
     pub(crate) request: RequestId,
     pub(crate) adapter: Adapter,
-    operation: Operation,
-    target: Option<Text>,
+    pub(crate) operation: Operation,
+    pub(crate) target: Option<Text>,
+    pub(crate) arguments: Option<Json>,
+    pub(crate) capabilities: ClientCapabilities,
     progress_token: Option<ProgressToken>,
     progress: Option<f64>,
     log_level: Option<LogLevel>,
+}
+
+/// The last word on a call.
+#[derive(Clone, Debug)]
+pub(crate) enum Last {
+    /// What the application said.
+    Outcome(Outcome),
+    /// Questions, and the state under which their answers are expected.
+    Asked { requests: Vec<(String, InputRequest)>, state: Option<String> },
+    /// What an equal request got before: an object of a `result` or an `error`.
+    Replayed(Json),
 }
 
 impl InFlight {
@@ -27,6 +45,8 @@ impl InFlight {
             adapter,
             operation: call.operation,
             target: call.target.clone(),
+            arguments: call.arguments.clone(),
+            capabilities: call.client.capabilities,
             progress_token: call.progress_token.clone(),
             progress: None,
             log_level: call.log_level,
@@ -34,14 +54,79 @@ impl InFlight {
     }
 
     /// Appends the response, and returns its HTTP status.
-    pub(crate) fn write(&self, published: &Published, outcome: &Outcome, out: &mut Vec<u8>) -> u16 {
-        let tool = match self.operation {
-            Operation::CallTool => {
-                self.target.as_deref().and_then(|name| published.tool(&self.adapter, name))
+    pub(crate) fn write(&self, published: &Published, last: &Last, out: &mut Vec<u8>) -> u16 {
+        match last {
+            Last::Outcome(outcome) => self.write_outcome(published, outcome, out),
+            Last::Asked { requests, state } => {
+                self.write_asked(published, requests, state.as_deref(), out)
             }
-            _ => None,
-        };
+            Last::Replayed(payload) => {
+                let mut response = Object::begin(out);
+                response.string("jsonrpc", "2.0").raw("id", self.request.as_json());
+                let text = payload.as_bytes();
+                for member in json::members(text).iter() {
+                    response.raw(&member.decoded_name(text), member.value.of(text));
+                }
+                response.end();
+                200
+            }
+        }
+    }
+
+    /// What a response says, without whom it says it to: an object of a `result` or an `error`.
+    pub(crate) fn payload(&self, published: &Published, last: &Last) -> Json {
+        let mut response = Vec::new();
+        self.write(published, last, &mut response);
+        let members = json::members(&response);
+        let mut payload = Vec::with_capacity(response.len());
+        let mut object = Object::begin(&mut payload);
+        for name in ["result", "error"] {
+            object.raw_if(name, members.get(&response, name).map(|span| span.of(&response)));
+        }
+        object.end();
+        Json::scanned(payload.into())
+    }
+
+    fn write_outcome(&self, published: &Published, outcome: &Outcome, out: &mut Vec<u8>) -> u16 {
+        let tool = self.tool(published);
         self.adapter.write_outcome(out, published, &self.request, self.operation, tool, outcome)
+    }
+
+    fn write_asked(
+        &self,
+        published: &Published,
+        requests: &[(String, InputRequest)],
+        state: Option<&str>,
+        out: &mut Vec<u8>,
+    ) -> u16 {
+        let failed = |why: String| Outcome::from(Failure::new(FailureKind::InputUnsupported, why));
+        match self.adapter.ask_elicitation {
+            AskBy::Retry => {
+                let client = &self.capabilities;
+                let id = &self.request;
+                match self.adapter.write_asked(out, published, id, requests, state, client) {
+                    Ok(()) => 200,
+                    Err(why) => self.write_outcome(published, &failed(why.to_string()), out),
+                }
+            }
+            AskBy::Arguments => {
+                let asked = InArguments::ask(self.arguments.as_ref(), requests, state);
+                let outcome = asked.map_or_else(|why| failed(why.to_string()), Outcome::from);
+                self.write_outcome(published, &outcome, out)
+            }
+            AskBy::Push => {
+                let why = "a question of this call needs a stream of its own";
+                self.write_outcome(published, &failed(why.into()), out)
+            }
+        }
+    }
+
+    /// The tool that is called, if it is one.
+    pub(crate) fn tool<'a>(&self, published: &'a Published) -> Option<&'a Tool> {
+        match self.operation {
+            Operation::CallTool => published.tool(&self.adapter, self.target.as_deref()?),
+            _ => None,
+        }
     }
 
     /// Whether `progress` is to be sent: the client asked for it, and it exceeds what was sent

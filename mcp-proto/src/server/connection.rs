@@ -1,13 +1,16 @@
 //! One HTTP/1.1 connection: framing, and one exchange after the other.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::core::Core;
 use super::exchange::Recycled;
-use super::{CallId, Endpoint, HttpExchange, HttpRefusal, Machine, Output};
+use super::machine::IDS;
+use super::{AskId, CallId, Endpoint, HttpExchange, HttpRefusal, Machine, Output};
 use crate::effect::{EffectError, EffectId, Reply};
 use crate::frame::http1::server::{Event, Server};
 use crate::frame::http1::{Closing, Refusal, RequestHead};
-use crate::model::{LogMessage, Outcome, Progress};
+use crate::model::{InputRequest, LogMessage, Outcome, Progress};
 use crate::revision::Published;
 use crate::time::{Instant, earlier};
 
@@ -15,34 +18,39 @@ use crate::time::{Instant, earlier};
 #[derive(Debug)]
 pub struct Connection {
     endpoint: Endpoint,
-    published: Arc<Published>,
     http: Server,
     now: Instant,
-    state: State,
+    /// The exchange whose response is being sent. Boxed, so that an idle connection is small.
+    current: Option<Exchange>,
+    /// Exchanges whose response is complete and whose calls go on.
+    behind: Vec<Exchange>,
+    exchanges: u64,
+    /// What ended exchanges left to be said.
+    outputs: VecDeque<Output>,
+    body: Vec<u8>,
 }
 
-/// Boxed, so that an idle connection is small.
-#[derive(Debug)]
-enum State {
-    /// Between exchanges. What the last one left to be said is in here.
-    Idle(Recycled),
-    Busy(Box<HttpExchange<RequestHead>>),
-}
+type Exchange = Box<HttpExchange<RequestHead>>;
 
 impl Connection {
     /// A connection that was accepted at `now`.
     pub fn new(endpoint: Endpoint, now: Instant) -> Self {
-        let published = endpoint.published().clone();
-        let http = Server::new(now, endpoint.limits().http);
-        Self { endpoint, published, http, now, state: State::Idle(Recycled::default()) }
+        Self {
+            http: Server::new(now, endpoint.limits().http),
+            endpoint,
+            now,
+            current: None,
+            behind: Vec::new(),
+            exchanges: 0,
+            outputs: VecDeque::new(),
+            body: Vec::new(),
+        }
     }
 
-    /// The head of the request whose calls are running.
-    pub fn request(&self) -> Option<&RequestHead> {
-        match &self.state {
-            State::Idle(_) => None,
-            State::Busy(exchange) => Some(exchange.head()),
-        }
+    /// The head of the request that a call came with.
+    pub fn request(&self, call: CallId) -> Option<&RequestHead> {
+        let mut exchanges = self.current.iter().chain(&self.behind);
+        Some(exchanges.find(|exchange| exchange.owns_call(call))?.head())
     }
 
     /// Moves what happened from framing to the exchange and back, until nothing happens.
@@ -58,37 +66,44 @@ impl Connection {
                 Event::Aborted(_) => self.with(|exchange, now| exchange.handle_closed(now)),
             }
         }
+        self.sweep();
     }
 
     fn begin(&mut self, head: RequestHead) {
-        let State::Idle(recycled) = &mut self.state else { return };
-        let recycled = core::mem::take(recycled);
-        let published = self.published.clone();
-        let exchange = HttpExchange::recycled(&self.endpoint, published, self.now, head, recycled);
+        let core = Core::new(self.endpoint.clone(), self.now, self.exchanges << IDS)
+            .with_outputs(core::mem::take(&mut self.outputs));
+        self.exchanges += 1;
+        let body = core::mem::take(&mut self.body);
+        let exchange = HttpExchange::recycled(core, head, body);
         if exchange.wants_body() {
             self.http.send_continue();
         }
-        self.state = State::Busy(Box::new(exchange));
+        self.current = Some(Box::new(exchange));
     }
 
     fn refused(&mut self, refusal: Refusal) {
-        match &mut self.state {
-            State::Busy(exchange) => exchange.handle_refused(refusal),
-            State::Idle(_) => {
-                let mut body = Vec::new();
-                let refusal = HttpRefusal::Framing(refusal);
-                refusal.write_body(None, &mut body);
-                let headers = [("Content-Type", "application/json")];
-                // The connection may be gone already; then nobody is left to be told.
-                let _ = self.http.reply(self.now, refusal.status(), headers, &body);
-            }
+        if let Some(exchange) = &mut self.current {
+            return exchange.handle_refused(refusal);
         }
+        let mut body = Vec::new();
+        let refusal = HttpRefusal::Framing(refusal);
+        refusal.write_body(None, &mut body);
+        let headers = [("Content-Type", "application/json")];
+        // The connection may be gone already; then nobody is left to be told.
+        let _ = self.http.reply(self.now, refusal.status(), headers, &body);
     }
 
     fn with(&mut self, act: impl FnOnce(&mut HttpExchange<RequestHead>, Instant)) {
-        if let State::Busy(exchange) = &mut self.state {
+        if let Some(exchange) = &mut self.current {
             act(exchange, self.now);
         }
+    }
+
+    /// The exchange whose id this is.
+    fn of(&mut self, id: u64) -> Option<&mut Exchange> {
+        let number = id >> IDS;
+        let mut exchanges = self.current.iter_mut().chain(&mut self.behind);
+        exchanges.find(|exchange| exchange.first_id() >> IDS == number)
     }
 
     /// Whether further output may wait for the reader.
@@ -100,7 +115,7 @@ impl Connection {
     /// so that its own bound can act.
     fn flush(&mut self) {
         let stalled = !self.has_room();
-        let State::Busy(exchange) = &mut self.state else { return };
+        let Some(exchange) = &mut self.current else { return };
         // Every error means that the exchange is over; the event that says so is on its way.
         if let Some(head) = exchange.poll_head() {
             let headers = head.headers.iter().map(|(name, value)| (*name, value.as_bytes()));
@@ -112,13 +127,32 @@ impl Connection {
             exchange.body().clear();
         }
         if complete {
-            let state = core::mem::replace(&mut self.state, State::Idle(Recycled::default()));
-            if let State::Busy(exchange) = state {
-                self.state = State::Idle(exchange.into_recycled());
+            if let Some(exchange) = self.current.take() {
+                self.retire(exchange);
             }
             if self.http.finish(self.now).is_err() {
                 self.http.abort(self.now);
             }
+        }
+    }
+
+    /// An exchange whose response is complete: it goes on behind the next one, or hands on its
+    /// buffers.
+    fn retire(&mut self, exchange: Exchange) {
+        if exchange.is_idle() {
+            let Recycled { outputs, body } = exchange.into_recycled();
+            self.outputs.extend(outputs);
+            self.body = body;
+        } else {
+            self.behind.push(exchange);
+        }
+    }
+
+    /// Lets go of exchanges that went on and are over now.
+    fn sweep(&mut self) {
+        while let Some(index) = self.behind.iter().position(|exchange| exchange.is_idle()) {
+            let exchange = self.behind.swap_remove(index);
+            self.outputs.extend(exchange.into_recycled().outputs);
         }
     }
 }
@@ -155,46 +189,91 @@ impl Machine for Connection {
     fn handle_timeout(&mut self, now: Instant) {
         self.now = self.now.max(now);
         self.http.handle_timeout(self.now);
-        self.with(|exchange, now| exchange.handle_timeout(now));
+        for exchange in self.current.iter_mut().chain(&mut self.behind) {
+            exchange.handle_timeout(self.now);
+        }
         self.pump();
     }
 
     fn handle_reply(&mut self, now: Instant, id: EffectId, reply: Result<Reply, EffectError>) {
         self.now = self.now.max(now);
-        self.with(|exchange, now| exchange.handle_reply(now, id, reply));
+        let now = self.now;
+        if let Some(exchange) = self.of(id.0) {
+            exchange.handle_reply(now, id, reply);
+        }
         self.pump();
     }
 
     fn handle_published(&mut self, now: Instant, published: Arc<Published>) {
         self.now = self.now.max(now);
-        self.published = published;
+        self.endpoint = self.endpoint.with_published(published);
     }
 
     fn respond(&mut self, call: CallId, outcome: Outcome) {
-        self.with(|exchange, _| exchange.respond(call, outcome));
+        if let Some(exchange) = self.of(call.0) {
+            exchange.respond(call, outcome);
+        }
         self.pump();
     }
 
     fn progress(&mut self, call: CallId, progress: Progress) {
-        self.with(|exchange, _| exchange.progress(call, progress));
+        if let Some(exchange) = self.of(call.0) {
+            exchange.progress(call, progress);
+        }
         self.pump();
     }
 
     fn log(&mut self, call: CallId, message: LogMessage) {
-        self.with(|exchange, _| exchange.log(call, message));
+        if let Some(exchange) = self.of(call.0) {
+            exchange.log(call, message);
+        }
+        self.pump();
+    }
+
+    fn ask(&mut self, call: CallId, request: InputRequest) -> AskId {
+        let ask = match self.of(call.0) {
+            Some(exchange) => exchange.ask(call, request),
+            None => super::core::unsupported(&mut self.outputs, call),
+        };
+        self.pump();
+        ask
+    }
+
+    fn withdraw(&mut self, ask: AskId) {
+        if let Some(exchange) = self.of(ask.0) {
+            exchange.withdraw(ask);
+        }
+        self.pump();
+    }
+
+    fn suspend(&mut self, call: CallId) {
+        if let Some(exchange) = self.of(call.0) {
+            exchange.suspend(call);
+        }
+        self.pump();
+    }
+
+    fn close_stream(&mut self, call: CallId) {
+        if let Some(exchange) = self.of(call.0) {
+            exchange.close_stream(call);
+        }
         self.pump();
     }
 
     fn close(&mut self) {
+        for exchange in self.current.iter_mut().chain(&mut self.behind) {
+            exchange.close();
+        }
         self.http.close(self.now);
         self.pump();
     }
 
     fn poll_output(&mut self) -> Option<Output> {
-        match &mut self.state {
-            State::Idle(recycled) => recycled.outputs.pop_front(),
-            State::Busy(exchange) => exchange.poll_output(),
+        if let Some(output) = self.outputs.pop_front() {
+            return Some(output);
         }
+        let mut exchanges = self.behind.iter_mut().chain(&mut self.current);
+        exchanges.find_map(|exchange| exchange.poll_output())
     }
 
     fn transmit(&mut self, out: &mut Vec<u8>) {
@@ -205,11 +284,10 @@ impl Machine for Connection {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let exchange = match &self.state {
-            State::Idle(_) => None,
-            State::Busy(exchange) => exchange.poll_timeout(),
-        };
-        earlier(self.http.poll_timeout(), exchange)
+        let exchanges = self.current.iter().chain(&self.behind);
+        exchanges.fold(self.http.poll_timeout(), |soonest, exchange| {
+            earlier(soonest, exchange.poll_timeout())
+        })
     }
 
     /// False while enough was sent ahead, or while a reader that stalls leaves too much output
@@ -220,5 +298,9 @@ impl Machine for Connection {
 
     fn closing(&self) -> Closing {
         self.http.closing()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.outputs.is_empty() && self.current.is_none() && self.behind.is_empty()
     }
 }

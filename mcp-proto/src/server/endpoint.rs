@@ -4,7 +4,8 @@ use core::fmt;
 use std::sync::Arc;
 
 use super::{Gate, Limits};
-use crate::revision::{AdapterSet, Published};
+use crate::auth::Authorization;
+use crate::revision::{Adapter, AdapterSet, Published, Resumption};
 
 /// One server's settings and declarations. Cloning shares them.
 ///
@@ -27,8 +28,31 @@ pub(crate) struct Shared {
     pub(crate) gate: Gate,
     pub(crate) limits: Limits,
     pub(crate) path: Option<String>,
+    pub(crate) sse: Option<SsePaths>,
+    pub(crate) authorization: Option<Authorization>,
+    pub(crate) namespace: String,
     pub(crate) allow_delete: bool,
     pub(crate) require_session: bool,
+}
+
+/// Where the HTTP+SSE transport is: a stream to listen on, and a path to post to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SsePaths {
+    pub(crate) stream: String,
+    pub(crate) messages: String,
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// The Streamable HTTP endpoint.
+    Mcp,
+    /// The stream of HTTP+SSE.
+    SseStream,
+    /// Where clients of HTTP+SSE post.
+    SseMessages,
+    /// The protected resource's metadata.
+    Metadata,
 }
 
 impl fmt::Debug for Shared {
@@ -51,6 +75,9 @@ impl Endpoint {
             gate: Gate::default(),
             limits: Limits::default(),
             path: None,
+            sse: None,
+            authorization: None,
+            namespace: String::new(),
             allow_delete: false,
             require_session: false,
         }
@@ -82,17 +109,39 @@ impl Endpoint {
         &self.0.limits
     }
 
+    /// How callers are admitted, where they are asked who they are.
+    pub fn authorization(&self) -> Option<&Authorization> {
+        self.0.authorization.as_ref()
+    }
+
+    /// Whether some revision here has a stream that clients open for themselves.
+    pub(crate) fn reads_streams(&self) -> bool {
+        let features = &self.published().catalog().features;
+        let changes = features.list_changed || features.subscribe;
+        let resumes = |adapter: &Adapter| adapter.resumption != Resumption::None;
+        self.0.adapters.iter().any(|adapter| resumes(adapter) || (changes && adapter.has_handshake))
+    }
+
     pub(crate) fn shared(&self) -> &Shared {
         &self.0
     }
 
-    /// Whether a request for `path` is for this endpoint. With and without a slash at the end
-    /// are one path: a redirect would lose bodies (C41).
-    pub(crate) fn is_at(&self, path: &str) -> bool {
-        self.0.path.as_deref().is_none_or(|own| {
-            let (own, path) = (own.trim_end_matches('/'), path.strip_suffix('/').unwrap_or(path));
-            own == path
-        })
+    /// What `path` leads to. With and without a slash at the end are one path: a redirect would
+    /// lose bodies (C41).
+    pub(crate) fn route(&self, path: &str) -> Option<Route> {
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let is = |own: &str| own.trim_end_matches('/') == path;
+        if let Some(authorization) = &self.0.authorization
+            && is(authorization.metadata_path())
+        {
+            return Some(Route::Metadata);
+        }
+        match &self.0.sse {
+            Some(sse) if is(&sse.stream) => return Some(Route::SseStream),
+            Some(sse) if is(&sse.messages) => return Some(Route::SseMessages),
+            _ => {}
+        }
+        self.0.path.as_deref().is_none_or(is).then_some(Route::Mcp)
     }
 }
 
@@ -105,6 +154,9 @@ pub struct EndpointBuilder {
     gate: Gate,
     limits: Limits,
     path: Option<String>,
+    sse: Option<SsePaths>,
+    authorization: Option<Authorization>,
+    namespace: String,
     allow_delete: bool,
     require_session: bool,
 }
@@ -134,6 +186,26 @@ impl EndpointBuilder {
         self
     }
 
+    /// Serves the HTTP+SSE transport too, for clients of 2024-11-05: a stream at one path, and
+    /// another to post to (R2503-COMPAT-01).
+    pub fn http_sse(mut self, stream: impl Into<String>, messages: impl Into<String>) -> Self {
+        self.sse = Some(SsePaths { stream: stream.into(), messages: messages.into() });
+        self
+    }
+
+    /// Admits only whom a verifier vouches for, on every route but the metadata.
+    pub fn authorization(mut self, authorization: Authorization) -> Self {
+        self.authorization = Some(authorization);
+        self
+    }
+
+    /// Keeps everything stored apart from other endpoints on the same store. Where tokens are
+    /// verified, the principal's identity is the namespace, unless that is switched off.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = namespace.into();
+        self
+    }
+
     /// Lets clients end their sessions with DELETE (R2503-SESS-08).
     pub fn allow_delete(mut self, allow: bool) -> Self {
         self.allow_delete = allow;
@@ -155,6 +227,9 @@ impl EndpointBuilder {
             gate: self.gate,
             limits: self.limits,
             path: self.path,
+            sse: self.sse,
+            authorization: self.authorization,
+            namespace: self.namespace,
             allow_delete: self.allow_delete,
             require_session: self.require_session,
         }))

@@ -1,178 +1,114 @@
-//! One HTTP exchange of Streamable HTTP: a request in, calls and effects out, a reply out.
+//! One HTTP exchange: a request in, calls and effects out, a reply out.
+//!
+//! ```text
+//!  head ─▶ gate ─▶ who calls ─▶ body ─▶ session ─▶ revision ─▶ plan ─▶ calls ─▶ reply
+//!          403     401, 403     413      404        400         │
+//!                                                               └▶ answers, listens, updates
+//! ```
+
+mod admit;
+mod message;
+mod output;
+mod stages;
 
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use super::accept::{self, Accept};
-use super::calls::InFlight;
-use super::gate::Refused;
-use super::intake::{self, Answer, Plan};
-use super::pending::Pending;
+use super::accept::Accept;
+use super::asks::{self, Ask};
+use super::batch::Batch;
+use super::core::Core;
+use super::endpoint::Route;
+use super::listening::Listening;
+use super::pending::Waiting;
 use super::reply::Reply;
-use super::session::{self, Session};
-use super::{CallId, Endpoint, Event, HttpRefusal, HttpRequest, Output, ResponseHead};
-use crate::effect::{Effect, EffectError, EffectId, Reply as EffectReply};
-use crate::frame::envelope::RequestId;
-use crate::model::{Call, Failure, FailureKind, LogMessage, Operation, Outcome, Progress};
-use crate::revision::{
-    self, Adapter, Context, Decoded, Established, Incoming, Mirrors, Preamble, Published,
-    Selection, Transport, check_parameters,
-};
-use crate::store::SessionOp;
+use super::stream::Follow;
+use super::task::Task;
+use super::{Answered, AskId, CallId, Endpoint, HttpRefusal, HttpRequest, Output, ResponseHead};
+use crate::effect::{EffectError, EffectId, Reply as EffectReply};
+use crate::frame::http1;
+use crate::model::{InputRequest, LogMessage, Outcome, Progress};
+use crate::revision::AskBy;
 use crate::time::{Instant, earlier};
+use admit::Admission;
+use output::Sink;
+use stages::Stage;
 
 /// One HTTP exchange. It sees a head and body chunks, never a socket, so that any HTTP server
 /// can drive it; [`Connection`](super::Connection) drives it for HTTP/1.1.
 ///
 /// - in: [`handle_body`](Self::handle_body), [`handle_end`](Self::handle_end),
-///   [`handle_closed`](Self::handle_closed), [`handle_timeout`](Self::handle_timeout),
-///   [`handle_reply`](Self::handle_reply)
-/// - commands: [`respond`](Self::respond), [`progress`](Self::progress), [`log`](Self::log)
+///   [`handle_refused`](Self::handle_refused), [`handle_closed`](Self::handle_closed),
+///   [`handle_timeout`](Self::handle_timeout), [`handle_reply`](Self::handle_reply)
+/// - commands: [`respond`](Self::respond), [`progress`](Self::progress), [`log`](Self::log),
+///   [`ask`](Self::ask), [`withdraw`](Self::withdraw), [`suspend`](Self::suspend),
+///   [`close_stream`](Self::close_stream), [`close`](Self::close)
 /// - out: [`poll_output`](Self::poll_output), [`poll_head`](Self::poll_head),
 ///   [`transmit`](Self::transmit)
 /// - state: [`poll_timeout`](Self::poll_timeout), [`wants_body`](Self::wants_body),
-///   [`is_complete`](Self::is_complete)
+///   [`is_complete`](Self::is_complete), [`is_idle`](Self::is_idle)
 ///
-/// The rules of [`Machine`](super::Machine) hold here too.
+/// The rules of [`Machine`](super::Machine) hold here too. An exchange whose response is complete
+/// may still be busy: a call goes on whose result can be fetched elsewhere.
 #[derive(Debug)]
 pub struct HttpExchange<H> {
-    endpoint: Endpoint,
-    published: Arc<Published>,
+    core: Core,
     head: H,
-    now: Instant,
+    admission: Admission,
     stage: Stage,
     reply: Reply,
+    /// The session that the request named, once it was found.
+    session: Option<String>,
+    tasks: SmallVec<[Task; 1]>,
+    batch: Option<Batch>,
+    asks: Vec<Ask>,
+    route: Route,
+    /// Where messages go.
+    sink: Sink,
+    /// The stream begins with an event that has an id and no data.
+    primed: bool,
+    /// The log that the reply is read from.
+    follow: Option<Follow>,
+    listening: Option<Listening>,
     /// When an undecided reply becomes a stream, or an open stream gets a sign of life.
     timer: Option<Instant>,
-    /// A session was named or made, so that the client could come back.
-    has_session: bool,
-    recycled: Recycled,
 }
 
-/// What an exchange hands on to the next one of its connection: buffers, and where ids go on.
-#[derive(Debug)]
+/// What an exchange hands on to the next one of its connection: buffers.
+#[derive(Debug, Default)]
 pub(crate) struct Recycled {
     pub(crate) outputs: VecDeque<Output>,
     pub(crate) body: Vec<u8>,
-    pub(crate) pending: Pending<Waiting>,
-    pub(crate) next_call: u64,
 }
-
-impl Default for Recycled {
-    fn default() -> Self {
-        Self { outputs: VecDeque::new(), body: Vec::new(), pending: Pending::new(0), next_call: 0 }
-    }
-}
-
-/// What an effect is waited for.
-#[derive(Debug)]
-pub(crate) enum Waiting {
-    /// The session that the request names.
-    Session,
-    /// Random bytes for a new session's id.
-    SessionId,
-    /// The new session, to be stored under this id.
-    Created(String),
-    /// The session with a new log level.
-    Saved,
-    /// The session's end.
-    Deleted,
-}
-
-#[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "every exchange with a call gets to the large one")]
-enum Stage {
-    /// The body is arriving.
-    Body(Body),
-    /// The session's record is being read, and then this goes on.
-    Session(Box<Held>),
-    /// A handshake is being kept.
-    Handshake(Box<Handshake>),
-    /// A log level is being kept; tries so far.
-    SetLogLevel(Box<SetLogLevel>),
-    /// A session is being ended.
-    Delete,
-    /// The application is running these.
-    Running(Running),
-    /// Nothing is left to be decided.
-    Done,
-}
-
-/// The body so far. The usual one comes in one piece, which is kept as it is.
-#[derive(Debug)]
-enum Body {
-    Piece(Bytes),
-    Pieces(BytesMut),
-}
-
-/// What waits for the session's record.
-#[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "it is boxed, and the large one is the rule")]
-enum Held {
-    Message(Incoming),
-    Delete,
-}
-
-#[derive(Debug)]
-struct Handshake {
-    adapter: Adapter,
-    call: Call,
-    session: Session,
-    tries: u8,
-}
-
-#[derive(Debug)]
-struct SetLogLevel {
-    adapter: Adapter,
-    call: Call,
-    level: crate::model::LogLevel,
-    tries: u8,
-}
-
-#[derive(Debug)]
-struct Running {
-    calls: SmallVec<[InFlight; 1]>,
-    batch: Option<Batch>,
-}
-
-/// The replies of a batch so far, in the order of its requests.
-#[derive(Debug, Default)]
-struct Batch {
-    replies: Vec<(Option<RequestId>, Vec<u8>)>,
-}
-
-/// How often a write that lost a race is tried again before the store counts as failed.
-const MOST_TRIES: u8 = 8;
 
 impl<H: HttpRequest> HttpExchange<H> {
     /// An exchange that begins at `now` with this head.
     pub fn new(endpoint: &Endpoint, now: Instant, head: H) -> Self {
-        Self::recycled(endpoint, endpoint.published().clone(), now, head, Recycled::default())
+        let core = Core::new(endpoint.clone(), now, 0);
+        Self::recycled(core, head, Vec::new())
     }
 
-    pub(crate) fn recycled(
-        endpoint: &Endpoint,
-        published: Arc<Published>,
-        now: Instant,
-        head: H,
-        mut recycled: Recycled,
-    ) -> Self {
-        let body = core::mem::take(&mut recycled.body);
-        let queued = endpoint.limits().queued_bytes;
+    pub(crate) fn recycled(core: Core, head: H, body: Vec<u8>) -> Self {
+        let queued = core.endpoint.limits().queued_bytes;
         let mut exchange = Self {
             reply: Reply::new(Accept::read(&head), queued, body),
-            endpoint: endpoint.clone(),
-            published,
+            core,
             head,
-            now,
-            stage: Stage::Body(Body::default()),
+            admission: Admission::Open,
+            stage: Stage::Body(BytesMut::new()),
+            session: None,
+            tasks: SmallVec::new(),
+            batch: None,
+            asks: Vec::new(),
+            route: Route::Mcp,
+            sink: Sink::Wire,
+            primed: false,
+            follow: None,
+            listening: None,
             timer: None,
-            has_session: false,
-            recycled,
         };
-        exchange.admit();
+        exchange.begin();
         exchange
     }
 
@@ -185,67 +121,66 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     /// A part of the request's body.
     pub fn handle_body(&mut self, now: Instant, chunk: Bytes) {
-        self.now = self.now.max(now);
-        let Stage::Body(body) = &mut self.stage else { return };
-        if body.len() + chunk.len() > self.endpoint.limits().message {
-            let refusal = crate::frame::http1::Refusal::BodyTooLarge;
-            return self.refuse(HttpRefusal::Framing(refusal), None);
+        self.core.at(now);
+        let most = self.core.endpoint.limits().message;
+        let Stage::Body(collected) = &mut self.stage else { return };
+        if collected.len().saturating_add(chunk.len()) > most {
+            return self.handle_refused(http1::Refusal::BodyTooLarge);
         }
-        body.add(chunk);
+        if collected.is_empty() {
+            // The usual body comes in one piece, which is taken as it is.
+            *collected = chunk.try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
+        } else {
+            collected.extend_from_slice(&chunk);
+        }
     }
 
     /// The request is complete.
     pub fn handle_end(&mut self, now: Instant) {
-        self.now = self.now.max(now);
-        let Stage::Body(body) = &mut self.stage else { return };
-        let message = core::mem::take(body).into_bytes();
-        self.stage = Stage::Done;
-        let limits = self.endpoint.limits();
-        match revision::read(message, &limits.read()) {
-            Ok(incoming) => self.route(incoming, None),
-            Err(refused) => {
-                let adapter = *self.endpoint.adapters().fallback();
-                self.fail(&adapter, refused.id.as_ref(), &refused.failure);
-            }
+        self.core.at(now);
+        if let Stage::Body(collected) = &mut self.stage {
+            let body = core::mem::take(collected).freeze();
+            self.stage = Stage::Complete(body);
+            self.enter();
         }
     }
 
     /// HTTP framing refused the rest of the request.
-    pub fn handle_refused(&mut self, refusal: crate::frame::http1::Refusal) {
+    pub fn handle_refused(&mut self, refusal: http1::Refusal) {
         if matches!(self.stage, Stage::Body(_)) {
-            self.refuse(HttpRefusal::Framing(refusal), None);
+            self.refuse(&HttpRefusal::Framing(refusal), None);
         }
     }
 
     /// The client is gone. Where the revision says so, or where nobody could ever fetch the
     /// result, that cancels its calls (R26-HTTP-16, R2503-HTTP-16).
     pub fn handle_closed(&mut self, now: Instant) {
-        self.now = self.now.max(now);
-        self.recycled.outputs.extend(self.recycled.pending.abandon());
-        if let Stage::Running(running) = &self.stage {
-            for call in &running.calls {
-                if call.adapter.disconnect_cancels || !self.has_session {
-                    self.recycled.outputs.push_back(Output::Event(Event::Cancelled(call.call)));
-                }
+        self.core.at(now);
+        self.reply.end();
+        self.stop_reading();
+        let has_session = self.session.is_some();
+        let ends = |task: &Task| task.in_flight.adapter.disconnect_cancels || !has_session;
+        for index in (0..self.tasks.len()).rev() {
+            if self.tasks.get(index).is_some_and(ends) {
+                let task = self.tasks.remove(index);
+                self.drop_task(task);
             }
         }
-        self.stage = Stage::Done;
-        self.reply.end();
+        self.leave_stage();
         self.timer = None;
     }
 
     /// Time passed.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.now = self.now.max(now);
-        while let Some((id, waiting)) = self.recycled.pending.expire(self.now) {
-            self.recycled.outputs.push_back(Output::Abandon(id));
-            self.settle(waiting, Err(EffectError::TimedOut));
+        self.core.at(now);
+        while let Some(waiting) = self.core.expire() {
+            self.settle(waiting, None);
         }
-        if self.timer.is_some_and(|at| at <= self.now) {
+        if self.timer.is_some_and(|at| at <= self.core.now) {
             if self.reply.is_stream() {
                 self.reply.heartbeat();
             } else {
-                self.reply.open();
+                self.open_stream();
             }
             self.start_timer();
         }
@@ -258,9 +193,23 @@ impl<H: HttpRequest> HttpExchange<H> {
         id: EffectId,
         reply: Result<EffectReply, EffectError>,
     ) {
-        self.now = self.now.max(now);
-        if let Some(waiting) = self.recycled.pending.settle(id) {
-            self.settle(waiting, reply);
+        self.core.at(now);
+        if let Some(waiting) = self.core.settle(id) {
+            self.settle(waiting, reply.ok());
+        }
+    }
+
+    /// Hands the answer to an effect to the part that waits for it; `None` where there is none.
+    fn settle(&mut self, waiting: Waiting, reply: Option<EffectReply>) {
+        match waiting {
+            Waiting::Principal => self.settle_admission(reply),
+            Waiting::Stage => self.settle_stage(reply),
+            Waiting::Task(call) => self.settle_task(call, reply),
+            Waiting::Watch(call) => self.settle_watch(call, reply),
+            Waiting::Ask(ask) => self.settle_ask(ask, reply),
+            Waiting::Producer => self.settle_sink(reply),
+            Waiting::Follow => self.settle_follow(reply),
+            Waiting::Listen(_) => self.settle_listening(reply),
         }
     }
 
@@ -268,49 +217,87 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     /// The application's answer to a call.
     pub fn respond(&mut self, call: CallId, outcome: Outcome) {
-        let Stage::Running(running) = &mut self.stage else { return };
-        let Some(index) = running.calls.iter().position(|it| it.call == call) else { return };
-        let call = running.calls.swap_remove(index);
-        let published = &self.published;
-        match &mut running.batch {
-            None => self.reply.last(|out| call.write(published, &outcome, out)),
-            Some(batch) => {
-                let mut reply = Vec::new();
-                call.write(published, &outcome, &mut reply);
-                batch.fill(&call.request, reply);
-            }
+        let Some(task) = self.tasks.iter_mut().find(|task| task.is_running(call)) else { return };
+        if let Some(last) = task.respond(&mut self.core, outcome) {
+            self.conclude_task(call, &last);
         }
-        self.conclude();
     }
 
     /// Reports how far a call has come; see [`Machine::progress`](super::Machine::progress).
     pub fn progress(&mut self, call: CallId, progress: Progress) {
-        let Stage::Running(running) = &mut self.stage else { return };
-        let Some(call) = running.calls.iter_mut().find(|it| it.call == call) else { return };
-        let adapter = call.adapter;
-        if self.reply.can_stream()
-            && let Some(token) = call.admit(&progress)
-        {
-            self.reply.notify(|out| adapter.write_progress(out, token, &progress));
-            self.start_timer();
+        let can = self.can_notify();
+        let Some(task) = self.tasks.iter_mut().find(|task| task.is_running(call) && can) else {
+            return;
+        };
+        let adapter = task.in_flight.adapter;
+        if let Some(token) = task.in_flight.admit(&progress).cloned() {
+            self.notify(|out| adapter.write_progress(out, &token, &progress));
         }
     }
 
     /// Logs to the client; see [`Machine::log`](super::Machine::log).
     pub fn log(&mut self, call: CallId, message: LogMessage) {
-        let Stage::Running(running) = &self.stage else { return };
-        let Some(call) = running.calls.iter().find(|it| it.call == call) else { return };
-        if call.wants(&message) {
-            self.reply.notify(|out| call.adapter.write_log(out, &message));
-            self.start_timer();
+        let Some(task) = self.tasks.iter().find(|task| task.is_running(call)) else { return };
+        let adapter = task.in_flight.adapter;
+        if task.in_flight.wants(&message) {
+            self.notify(|out| adapter.write_log(out, &message));
         }
+    }
+
+    /// Puts a question to the client; see [`Machine::ask`](super::Machine::ask). It goes out on
+    /// the call's own stream, and its answer may reach any worker.
+    pub fn ask(&mut self, call: CallId, request: InputRequest) -> AskId {
+        let id = AskId(self.core.id());
+        let task = self.tasks.iter().find(|task| task.is_running(call));
+        let can_be_asked = task.is_some_and(|task| {
+            task.in_flight.adapter.ask_by(&request) == AskBy::Push
+                && request.supported_by(&task.in_flight.capabilities)
+        });
+        match &self.session {
+            Some(session) if can_be_asked && self.can_notify() => {
+                let ask = Ask::begin(&mut self.core, id, call, session, request);
+                self.asks.push(ask);
+            }
+            _ => self.core.answered(id, Answered::Unsupported),
+        }
+        id
+    }
+
+    /// Takes a question back; see [`Machine::withdraw`](super::Machine::withdraw).
+    pub fn withdraw(&mut self, ask: AskId) {
+        if let Some(index) = self.asks.iter().position(|it| it.id == ask) {
+            let ask = self.asks.swap_remove(index);
+            self.take_back(ask);
+        }
+    }
+
+    /// The application could not answer the call at once; see
+    /// [`Machine::suspend`](super::Machine::suspend).
+    pub fn suspend(&mut self, call: CallId) {
+        let Some(session) = &self.session else { return };
+        if let Some(task) = self.tasks.iter_mut().find(|task| task.is_running(call)) {
+            task.watch(&mut self.core, session);
+        }
+    }
+
+    /// Closes the client's stream while the call goes on; see
+    /// [`Machine::close_stream`](super::Machine::close_stream).
+    pub fn close_stream(&mut self, call: CallId) {
+        if self.tasks.iter().any(|task| task.is_running(call)) {
+            self.interrupt();
+        }
+    }
+
+    /// The server shuts down: what only waits ends now (R26-SUBS-10). Calls go on.
+    pub fn close(&mut self) {
+        self.end_listening();
     }
 
     // ---- out ----
 
     /// The next thing that the exchange has to say.
     pub fn poll_output(&mut self) -> Option<Output> {
-        self.recycled.outputs.pop_front()
+        self.core.poll_output()
     }
 
     /// The response's head, once it is decided; it comes once, before any byte of the body.
@@ -327,7 +314,7 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     /// When [`handle_timeout`](Self::handle_timeout) is wanted at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        earlier(self.timer, self.recycled.pending.poll_timeout())
+        earlier(self.timer, self.core.poll_timeout())
     }
 
     /// Whether the request's body is of any use.
@@ -340,510 +327,114 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.reply.is_complete()
     }
 
+    /// Nothing goes on any more: the exchange can be dropped without losing anything.
+    pub fn is_idle(&self) -> bool {
+        self.reply.is_complete()
+            && self.tasks.is_empty()
+            && matches!(self.stage, Stage::Done)
+            && self.sink.is_idle()
+    }
+
     pub(crate) fn body(&mut self) -> &mut Vec<u8> {
         self.reply.body()
     }
 
-    pub(crate) fn into_recycled(self) -> Recycled {
-        Recycled { body: self.reply.into_buffer(), ..self.recycled }
+    pub(crate) fn first_id(&self) -> u64 {
+        self.core.first_id()
     }
 
-    // ---- the head ----
+    /// Whether the call is one of this exchange's.
+    pub(crate) fn owns_call(&self, call: CallId) -> bool {
+        self.tasks.iter().any(|task| task.in_flight.call == call)
+    }
 
-    /// Everything that can be said about the request before its body.
-    fn admit(&mut self) {
-        let refused = match self.endpoint.gate().check(&self.head) {
-            Err(Refused::Host) => Some(HttpRefusal::Host),
-            Err(Refused::Origin) => Some(HttpRefusal::Origin),
-            Ok(()) if !self.endpoint.is_at(self.head.path()) => Some(HttpRefusal::Path),
-            Ok(()) => None,
-        };
-        if let Some(refusal) = refused {
-            return self.refuse(refusal, None);
+    pub(crate) fn into_recycled(mut self) -> Recycled {
+        Recycled { outputs: self.core.take_outputs(), body: self.reply.into_buffer() }
+    }
+
+    // ---- calls ----
+
+    /// Gives a call up: nothing more is sent for it.
+    fn drop_task(&mut self, task: Task) {
+        let call = task.in_flight.call;
+        while let Some(index) = self.asks.iter().position(|ask| ask.call == call) {
+            let ask = self.asks.swap_remove(index);
+            self.take_back(ask);
         }
-        self.add_cors();
-        let malformed =
-            self.head.get("mcp-session-id").is_some_and(|id| !session::is_well_formed(id));
-        match self.head.method() {
-            "POST" if !self.head.get("content-type").is_some_and(accept::is_json) => {
-                self.refuse(HttpRefusal::MediaType, None);
-            }
-            // Nothing here decodes bodies, so no small body can turn into a large one (C46).
-            "POST"
-                if self
-                    .head
-                    .get_all("content-encoding")
-                    .any(|it| !it.eq_ignore_ascii_case(b"identity")) =>
-            {
-                self.refuse(HttpRefusal::ContentCoding, None);
-            }
-            "POST" if Accept::read(&self.head).is_nothing() => {
-                self.refuse(HttpRefusal::NotAcceptable, None);
-            }
-            "POST" => {}
-            "DELETE" if self.endpoint.shared().allow_delete && malformed => {
-                self.refuse(HttpRefusal::BadRequest("Mcp-Session-Id is malformed"), None);
-            }
-            "DELETE" if self.endpoint.shared().allow_delete => self.find_session(Held::Delete),
-            "OPTIONS" if self.is_preflight() => self.preflight(),
-            _ => self.refuse(HttpRefusal::Method(self.allowed_methods()), None),
-        }
+        task.abandon(&mut self.core);
     }
 
-    fn allowed_methods(&self) -> &'static str {
-        if self.endpoint.shared().allow_delete { "POST, DELETE" } else { "POST" }
-    }
-
-    /// CORS headers go to pages of listed origins, and to nobody else.
-    fn add_cors(&mut self) {
-        let listed = self.head.get("origin").filter(|origin| self.endpoint.gate().lists(origin));
-        let Some(origin) = listed.and_then(|origin| core::str::from_utf8(origin).ok()) else {
+    fn settle_task(&mut self, call: CallId, reply: Option<EffectReply>) {
+        let Some(task) = self.tasks.iter_mut().find(|task| task.in_flight.call == call) else {
             return;
         };
-        let origin = origin.to_owned();
-        self.reply.add_header("Access-Control-Allow-Origin", origin);
-        self.reply.add_header("Access-Control-Expose-Headers", "Mcp-Session-Id");
-        self.reply.add_header("Vary", "Origin");
-    }
-
-    fn is_preflight(&self) -> bool {
-        self.head.get("access-control-request-method").is_some()
-            && self.head.get("origin").is_some_and(|origin| self.endpoint.gate().lists(origin))
-    }
-
-    fn preflight(&mut self) {
-        self.reply.add_header("Access-Control-Allow-Methods", self.allowed_methods());
-        let wanted = self.head.get("access-control-request-headers").unwrap_or_default();
-        let is_list = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_, ".contains(byte);
-        if let Ok(wanted) = core::str::from_utf8(wanted)
-            && wanted.bytes().all(|byte| is_list(&byte))
-        {
-            let wanted = wanted.to_owned();
-            self.reply.add_header("Access-Control-Allow-Headers", wanted);
-        }
-        self.reply.empty(204);
-        self.stage = Stage::Done;
-    }
-
-    // ---- the message ----
-
-    /// Selects the revision and goes on with it, or asks for the session's record first.
-    fn route(&mut self, incoming: Incoming, session: Option<Session>) {
-        let endpoint = self.endpoint.clone();
-        let adapters = endpoint.adapters();
-        let id = self.head.get("mcp-session-id");
-        let established = match &session {
-            Some(session) => match adapters.by_version(&session.version) {
-                Some(adapter) => Established::Adapter(adapter),
-                None => return self.refuse(HttpRefusal::Session, id_of(&incoming)),
-            },
-            None if id.is_some() => Established::Pending,
-            None => Established::None,
-        };
-        let context = Context {
-            pin: pin(&self.head),
-            mirrors: Mirrors::of(&self.head),
-            established,
-            require_session: endpoint.shared().require_session,
-            ..Context::new(Transport::Http)
-        };
-        let selection = match &incoming {
-            Incoming::One(message) => adapters.select(message, &context),
-            Incoming::Batch(_) => adapters.select_batch(&context),
-        };
-        match selection {
-            Selection::AwaitSession => self.find_session(Held::Message(incoming)),
-            Selection::Refused { adapter, failure } => {
-                self.fail(adapter, id_of(&incoming), &failure);
-            }
-            Selection::Adapter(adapter) => {
-                self.has_session = session.is_some();
-                match incoming {
-                    Incoming::One(message) => self.receive(adapter, &message, session.as_ref()),
-                    Incoming::Batch(batch) => self.receive_batch(adapter, batch, session.as_ref()),
-                }
-            }
+        if let Some(last) = task.settle(&mut self.core, reply) {
+            self.conclude_task(call, &last);
         }
     }
 
-    fn receive(&mut self, adapter: &Adapter, message: &Preamble, session: Option<&Session>) {
-        match adapter.decode(message, session.map(|session| &session.client)) {
-            Decoded::Call(call) if call.is_notification() => self.reply.empty(202),
-            Decoded::Call(call) => self.dispatch(adapter, call),
-            Decoded::Answered(_) if session.is_none() => {
-                let text = "a response answers a question of a session, and none is named";
-                self.fail(adapter, None, &Failure::new(FailureKind::Malformed, text));
-            }
-            Decoded::Cancelled { .. } | Decoded::Answered(_) | Decoded::Ignored => {
-                self.reply.empty(202);
-            }
-            Decoded::Refused(refused) => {
-                self.fail(adapter, refused.id.as_ref(), &refused.failure);
-            }
-        }
-    }
-
-    fn dispatch(&mut self, adapter: &Adapter, call: Call) {
-        match intake::plan(&self.published, adapter, &call) {
-            Plan::Answer(answer) => self.answer(adapter, &call, answer),
-            Plan::Run => self.run_one(adapter, call),
-            Plan::Handshake => {
-                let adapters = self.endpoint.adapters();
-                let adapter =
-                    intake::negotiated(adapters, pin(&self.head), &call).unwrap_or(*adapter);
-                let client = call.client().clone();
-                let session = Session { version: adapter.version.into(), client, values: None };
-                let handshake = Handshake { adapter, call, session, tries: 0 };
-                self.stage = Stage::Handshake(Box::new(handshake));
-                self.emit(Effect::Random, Waiting::SessionId);
-            }
-            Plan::SetLogLevel(_) if !self.has_session => {
-                // Without a session there is nowhere to keep it, and nothing to be gained by
-                // an error: each request stands for itself.
-                self.answer(adapter, &call, Answer::Empty);
-            }
-            Plan::SetLogLevel(level) => {
-                let set = SetLogLevel { adapter: *adapter, call, level, tries: 0 };
-                self.stage = Stage::SetLogLevel(Box::new(set));
-                self.get_session();
-            }
-        }
-    }
-
-    fn receive_batch(
-        &mut self,
-        adapter: &Adapter,
-        messages: Vec<Result<Preamble, revision::Refused>>,
-        session: Option<&Session>,
-    ) {
-        let mut batch = Batch::default();
-        let mut calls: SmallVec<[Call; 4]> = SmallVec::new();
-        let client = session.map(|session| &session.client);
-        for item in messages {
-            match item.map(|message| adapter.decode(&message, client)) {
-                Ok(Decoded::Call(call)) if call.is_notification() => {}
-                Ok(Decoded::Call(call)) => {
-                    calls.extend(batch.add(&self.published, adapter, call));
-                }
-                Ok(Decoded::Refused(refused)) | Err(refused) => batch.refuse(adapter, refused),
-                Ok(_) => {}
-            }
-        }
-        if batch.replies.is_empty() {
-            return self.reply.empty(202);
-        }
-        self.run(adapter, calls, Some(batch));
-        self.start_timer();
-        self.conclude();
-    }
-
-    /// Hands a call to the application, once its headers are known to say what it says.
-    fn run_one(&mut self, adapter: &Adapter, call: Call) {
-        let tool = match call.operation() {
-            Operation::CallTool => self.published.tool(adapter, call.target().unwrap_or_default()),
-            _ => None,
-        };
-        if adapter.mirrors_headers
-            && let Some(tool) = tool
-            && let Err(failure) = check_parameters(tool, call.arguments(), &self.head)
-        {
-            return self.fail(adapter, call.id(), &failure);
-        }
-        let streaming = tool.is_some_and(|tool| tool.streaming);
-        self.run(adapter, [call], None);
-        if streaming {
-            self.reply.open();
-        }
-        self.start_timer();
-    }
-
-    /// Hands calls to the application.
-    fn run(
-        &mut self,
-        adapter: &Adapter,
-        calls: impl IntoIterator<Item = Call>,
-        batch: Option<Batch>,
-    ) {
-        let mut running = Running { calls: SmallVec::new(), batch };
-        for call in calls {
-            let id = CallId(self.recycled.next_call);
-            self.recycled.next_call += 1;
-            if let Some(in_flight) = InFlight::new(id, *adapter, &call) {
-                running.calls.push(in_flight);
-                self.recycled.outputs.push_back(Output::Event(Event::Call(id, call)));
-            }
-        }
-        self.stage = Stage::Running(running);
-    }
-
-    /// Ends the exchange once nothing is running any more.
-    fn conclude(&mut self) {
-        let Stage::Running(running) = &mut self.stage else { return };
-        if !running.calls.is_empty() {
+    fn settle_watch(&mut self, call: CallId, reply: Option<EffectReply>) {
+        let Some(index) = self.tasks.iter().position(|task| task.in_flight.call == call) else {
             return;
-        }
-        if let Some(batch) = running.batch.take() {
-            self.reply.last(|out| batch.write(out));
-        }
-        self.finish();
-    }
-
-    fn finish(&mut self) {
-        self.stage = Stage::Done;
-        self.timer = None;
-    }
-
-    // ---- sessions ----
-
-    fn find_session(&mut self, held: Held) {
-        match self.head.get("mcp-session-id").map(session::is_well_formed) {
-            None => self.refuse(HttpRefusal::BadRequest("Mcp-Session-Id is missing"), held.id()),
-            Some(false) => {
-                self.refuse(HttpRefusal::BadRequest("Mcp-Session-Id is malformed"), held.id());
-            }
-            Some(true) => {
-                self.stage = Stage::Session(Box::new(held));
-                self.get_session();
-            }
+        };
+        let cancelled =
+            self.tasks.get_mut(index).is_some_and(|task| task.settle_watch(&mut self.core, reply));
+        if cancelled {
+            let task = self.tasks.remove(index);
+            self.drop_task(task);
+            self.conclude();
         }
     }
 
-    fn get_session(&mut self) {
-        let renew = Some(self.endpoint.limits().session_ttl);
-        let get = SessionOp::Get { id: self.session_id(), renew };
-        self.emit(Effect::Session(get), Waiting::Session);
-    }
+    // ---- questions ----
 
-    fn session_id(&self) -> String {
-        let id = self.head.get("mcp-session-id").unwrap_or_default();
-        String::from_utf8_lossy(id).into_owned()
-    }
-
-    fn emit(&mut self, effect: Effect, waiting: Waiting) {
-        let output = self.recycled.pending.emit(self.now, effect, waiting);
-        self.recycled.outputs.push_back(output);
-    }
-
-    fn settle(&mut self, waiting: Waiting, reply: Result<EffectReply, EffectError>) {
-        let stage = core::mem::replace(&mut self.stage, Stage::Done);
-        match (stage, waiting, reply) {
-            (Stage::Session(held), Waiting::Session, Ok(EffectReply::Record(record))) => {
-                match record.and_then(|record| Session::decode(&record.data)) {
-                    None => self.refuse(HttpRefusal::Session, held.id()),
-                    Some(session) => match *held {
-                        Held::Message(incoming) => self.route(incoming, Some(session)),
-                        Held::Delete => {
-                            self.stage = Stage::Delete;
-                            let delete = SessionOp::Delete { id: self.session_id() };
-                            self.emit(Effect::Session(delete), Waiting::Deleted);
-                        }
-                    },
+    fn settle_ask(&mut self, id: AskId, reply: Option<EffectReply>) {
+        let Some(index) = self.asks.iter().position(|ask| ask.id == id) else { return };
+        let Some(ask) = self.asks.get_mut(index) else { return };
+        match ask.settle(&mut self.core, reply) {
+            asks::Progress::Waits => {}
+            asks::Progress::Send(request) => {
+                let call = ask.call;
+                let question = ask.request.clone();
+                let task = self.tasks.iter().find(|task| task.in_flight.call == call);
+                let Some(in_flight) = task.map(|task| &task.in_flight) else { return };
+                let (adapter, client) = (in_flight.adapter, in_flight.capabilities);
+                let mut message = Vec::new();
+                match adapter.write_ask(&mut message, &request, &question, &client) {
+                    Ok(()) => self.send(message),
+                    Err(_) => {
+                        let ask = self.asks.swap_remove(index);
+                        ask.forget(&mut self.core);
+                        self.core.answered(id, Answered::Unsupported);
+                    }
                 }
             }
-            (Stage::Delete, Waiting::Deleted, Ok(EffectReply::Deleted)) => self.reply.empty(204),
-            (Stage::Handshake(handshake), waiting, Ok(reply)) => {
-                self.shake(handshake, waiting, reply);
+            asks::Progress::Over(answered, withdrawn) => {
+                let ask = self.asks.swap_remove(index);
+                let adapter = self.adapter_of(ask.call);
+                ask.forget(&mut self.core);
+                if let (Some(request), Some(adapter)) = (withdrawn, adapter) {
+                    let mut message = Vec::new();
+                    adapter.write_cancelled(&mut message, &request, None);
+                    self.send(message);
+                }
+                self.core.answered(id, answered);
             }
-            (Stage::SetLogLevel(set), waiting, Ok(reply)) => {
-                self.set_log_level(set, waiting, reply)
-            }
-            (Stage::Running(running), ..) => self.stage = Stage::Running(running),
-            (stage, ..) => self.fail_store(&stage),
         }
     }
 
-    fn shake(&mut self, mut handshake: Box<Handshake>, waiting: Waiting, reply: EffectReply) {
-        match (waiting, reply) {
-            (Waiting::SessionId, EffectReply::Random(random)) => {
-                let id = session::mint(&random);
-                let data = handshake.session.encode();
-                let ttl = self.endpoint.limits().session_ttl;
-                let create = SessionOp::Create { id: id.clone(), data, ttl };
-                self.stage = Stage::Handshake(handshake);
-                self.emit(Effect::Session(create), Waiting::Created(id));
-            }
-            (Waiting::Created(id), EffectReply::Created(true)) => {
-                self.reply.add_header("Mcp-Session-Id", id);
-                self.answer(&handshake.adapter, &handshake.call, Answer::Description);
-            }
-            (Waiting::Created(_), EffectReply::Created(false)) if handshake.tries < MOST_TRIES => {
-                handshake.tries += 1;
-                self.stage = Stage::Handshake(handshake);
-                self.emit(Effect::Random, Waiting::SessionId);
-            }
-            _ => self.fail_store(&Stage::Handshake(handshake)),
+    /// Takes a question back, and tells the client where it was sent it.
+    fn take_back(&mut self, ask: Ask) {
+        let adapter = self.adapter_of(ask.call);
+        if let (Some(request), Some(adapter)) = (ask.forget(&mut self.core), adapter) {
+            let mut message = Vec::new();
+            adapter.write_cancelled(&mut message, &request, None);
+            self.send(message);
         }
     }
 
-    fn set_log_level(&mut self, mut set: Box<SetLogLevel>, waiting: Waiting, reply: EffectReply) {
-        match (waiting, reply) {
-            (Waiting::Session, EffectReply::Record(Some(record))) => {
-                let Some(mut session) = Session::decode(&record.data) else {
-                    return self.fail_store(&Stage::SetLogLevel(set));
-                };
-                session.client.log_level = Some(set.level);
-                let save = SessionOp::Save {
-                    id: self.session_id(),
-                    data: session.encode(),
-                    expected_version: record.version,
-                    ttl: self.endpoint.limits().session_ttl,
-                };
-                self.stage = Stage::SetLogLevel(set);
-                self.emit(Effect::Session(save), Waiting::Saved);
-            }
-            (Waiting::Session, EffectReply::Record(None)) => {
-                self.refuse(HttpRefusal::Session, set.call.id());
-            }
-            (Waiting::Saved, EffectReply::Saved(true)) => {
-                self.answer(&set.adapter, &set.call, Answer::Empty);
-            }
-            (Waiting::Saved, EffectReply::Saved(false)) if set.tries < MOST_TRIES => {
-                set.tries += 1;
-                self.stage = Stage::SetLogLevel(set);
-                self.get_session();
-            }
-            _ => self.fail_store(&Stage::SetLogLevel(set)),
-        }
-    }
-
-    /// The environment failed: the client learns that it did, not how.
-    fn fail_store(&mut self, stage: &Stage) {
-        let id = match stage {
-            Stage::Session(held) => held.id().cloned(),
-            Stage::Handshake(handshake) => handshake.call.id().cloned(),
-            Stage::SetLogLevel(set) => set.call.id().cloned(),
-            _ => None,
-        };
-        self.refuse(HttpRefusal::StoreUnavailable, id.as_ref());
-    }
-
-    // ---- the reply ----
-
-    fn answer(&mut self, adapter: &Adapter, call: &Call, answer: Answer) {
-        let published = &self.published;
-        self.reply.last(|out| intake::write(published, adapter, call, answer, out));
-        self.finish();
-    }
-
-    fn fail(&mut self, adapter: &Adapter, id: Option<&RequestId>, failure: &Failure) {
-        self.reply.last(|out| adapter.write_failure(out, id, failure));
-        self.finish();
-    }
-
-    fn refuse(&mut self, refusal: HttpRefusal, id: Option<&RequestId>) {
-        self.reply.refuse(&refusal, id);
-        self.finish();
-    }
-
-    fn start_timer(&mut self) {
-        let limits = self.endpoint.limits();
-        self.timer = match &self.stage {
-            Stage::Running(_) if self.reply.is_stream() => Some(self.now + limits.heartbeat),
-            Stage::Running(_) if self.reply.can_stream() => Some(self.now + limits.undecided),
-            _ => None,
-        };
-    }
-}
-
-impl Default for Body {
-    fn default() -> Self {
-        Self::Piece(Bytes::new())
-    }
-}
-
-impl Body {
-    fn len(&self) -> usize {
-        match self {
-            Self::Piece(piece) => piece.len(),
-            Self::Pieces(pieces) => pieces.len(),
-        }
-    }
-
-    fn add(&mut self, chunk: Bytes) {
-        match self {
-            Self::Piece(piece) if piece.is_empty() => *piece = chunk,
-            Self::Piece(piece) => {
-                let mut pieces = BytesMut::with_capacity(piece.len() + chunk.len());
-                pieces.extend_from_slice(piece);
-                pieces.extend_from_slice(&chunk);
-                *self = Self::Pieces(pieces);
-            }
-            Self::Pieces(pieces) => pieces.extend_from_slice(&chunk),
-        }
-    }
-
-    fn into_bytes(self) -> Bytes {
-        match self {
-            Self::Piece(piece) => piece,
-            Self::Pieces(pieces) => pieces.freeze(),
-        }
-    }
-}
-
-impl Held {
-    fn id(&self) -> Option<&RequestId> {
-        match self {
-            Self::Message(incoming) => id_of(incoming),
-            Self::Delete => None,
-        }
-    }
-}
-
-impl Batch {
-    /// Takes in one request: its answer if it is known already, else its place among the
-    /// replies, and the call to run.
-    fn add(&mut self, published: &Published, adapter: &Adapter, call: Call) -> Option<Call> {
-        let id = call.id.clone()?;
-        let malformed = |why| Answer::Failure(Failure::new(FailureKind::Malformed, why));
-        let in_use = self.replies.iter().any(|(other, _)| other.as_ref() == Some(&id));
-        let answer = match intake::plan(published, adapter, &call) {
-            _ if in_use => malformed("this id is in use in the batch"),
-            Plan::Answer(answer) => answer,
-            Plan::SetLogLevel(_) => Answer::Empty,
-            Plan::Handshake => malformed("initialize stands alone, never in a batch"),
-            Plan::Run => {
-                self.replies.push((Some(id), Vec::new()));
-                return Some(call);
-            }
-        };
-        let mut reply = Vec::new();
-        intake::write(published, adapter, &call, answer, &mut reply);
-        self.replies.push((Some(id), reply));
-        None
-    }
-
-    fn refuse(&mut self, adapter: &Adapter, refused: revision::Refused) {
-        let mut reply = Vec::new();
-        adapter.write_failure(&mut reply, refused.id.as_ref(), &refused.failure);
-        self.replies.push((refused.id, reply));
-    }
-
-    fn fill(&mut self, id: &RequestId, reply: Vec<u8>) {
-        let is_free = |(other, reply): &&mut (Option<RequestId>, Vec<u8>)| {
-            other.as_ref() == Some(id) && reply.is_empty()
-        };
-        if let Some((_, place)) = self.replies.iter_mut().find(is_free) {
-            *place = reply;
-        }
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> u16 {
-        crate::frame::writer::array(out, &self.replies, |(_, reply), out| {
-            out.extend_from_slice(reply);
-        });
-        200
-    }
-}
-
-/// The revision that the query pins, as in `?mcp=2025-06-18`.
-fn pin<H: HttpRequest>(head: &H) -> Option<&str> {
-    head.query()?.split('&').find_map(|pair| pair.strip_prefix("mcp="))
-}
-
-/// The id of what came, where it is one request.
-fn id_of(incoming: &Incoming) -> Option<&RequestId> {
-    match incoming {
-        Incoming::One(message) => message.id(),
-        Incoming::Batch(_) => None,
+    fn adapter_of(&self, call: CallId) -> Option<crate::revision::Adapter> {
+        let task = self.tasks.iter().find(|task| task.in_flight.call == call)?;
+        Some(task.in_flight.adapter)
     }
 }

@@ -1,7 +1,10 @@
 //! What a decoded request needs: an answer that is known already, or the application.
 
+use super::session::SessionChange;
 use crate::frame::writer::Object;
-use crate::model::{Call, Detail, Failure, FailureKind, Json, LogLevel, Operation, Reference};
+use crate::model::{
+    Call, Detail, Failure, FailureKind, Filter, InArguments, Json, Operation, Reference, Tool,
+};
 use crate::revision::{Adapter, AdapterSet, Published};
 
 /// What is to be done about a request.
@@ -13,8 +16,10 @@ pub(crate) enum Plan {
     Run,
     /// The client's handshake: what it says is to be kept, then it is answered.
     Handshake,
-    /// The client's log level is to be kept, then it is answered.
-    SetLogLevel(LogLevel),
+    /// The client's session is to be changed, then it is answered.
+    Update(SessionChange),
+    /// The client listens, and is answered at the end of that.
+    Listen(Filter),
 }
 
 /// An answer that needs no application.
@@ -51,13 +56,20 @@ pub(crate) fn plan(published: &Published, adapter: &Adapter, call: &Call) -> Pla
         Operation::GetPrompt => get_prompt(published, call, target),
         Operation::Complete => complete(published, call),
         Operation::SetLogLevel => match call.detail {
-            Detail::Level(level) => Plan::SetLogLevel(level),
+            Detail::Level(level) => Plan::Update(SessionChange::LogLevel(level)),
             _ => Plan::Answer(unknown_method()),
         },
-        Operation::Listen
-        | Operation::Subscribe
-        | Operation::Unsubscribe
-        | Operation::Extension => Plan::Answer(unknown_method()),
+        Operation::Subscribe if !catalog.has(target) => {
+            let message = format!("Resource not found: {}", shown(target));
+            Plan::Answer(Answer::Failure(Failure::new(FailureKind::ResourceNotFound, message)))
+        }
+        Operation::Subscribe => Plan::Update(SessionChange::Subscribe(target.to_owned())),
+        Operation::Unsubscribe => Plan::Update(SessionChange::Unsubscribe(target.to_owned())),
+        Operation::Listen => match &call.detail {
+            Detail::Listen(filter) => Plan::Listen(Filter::clone(filter)),
+            _ => Plan::Answer(unknown_method()),
+        },
+        Operation::Extension => Plan::Answer(unknown_method()),
     }
 }
 
@@ -66,6 +78,30 @@ pub(crate) fn negotiated(adapters: &AdapterSet, pin: Option<&str>, call: &Call) 
     match &call.detail {
         Detail::Requested(version) => adapters.negotiate(pin, version).copied(),
         _ => None,
+    }
+}
+
+/// Takes out of a call what finishes an earlier one, where that came in a tool's arguments. A call
+/// whose arguments cannot be read so comes back with the failure.
+pub(crate) fn take_answers(
+    adapter: &Adapter,
+    tool: Option<&Tool>,
+    mut call: Call,
+) -> Result<Call, Box<(Call, Failure)>> {
+    if !adapter.asks_in_arguments() || !tool.is_some_and(|tool| tool.asks) {
+        return Ok(call);
+    }
+    match InArguments::take(call.arguments.take()) {
+        Ok(taken) => {
+            call.arguments = taken.arguments;
+            call.answers = taken.answers;
+            call.state_id = taken.state.map(Into::into);
+            Ok(call)
+        }
+        Err(why) => {
+            let failure = Failure::new(FailureKind::InvalidArguments, why.to_string());
+            Err(Box::new((call, failure)))
+        }
     }
 }
 

@@ -32,6 +32,14 @@ pub struct Limits {
     pub eof_grace: Duration,
     /// How long a session lives without a request.
     pub session_ttl: Duration,
+    /// How long the state of a call that asked waits for the answers.
+    pub request_state_ttl: Duration,
+    /// How long one poll of the hub waits.
+    pub hub_poll: Duration,
+    /// How long the client may take to answer a question.
+    pub ask: Duration,
+    /// How long a client is told to wait before it comes back for a stream.
+    pub retry: Duration,
 }
 
 impl Limits {
@@ -55,6 +63,10 @@ impl Default for Limits {
             heartbeat: Duration::from_secs(15),
             eof_grace: Duration::from_secs(5),
             session_ttl: Duration::from_secs(3600),
+            request_state_ttl: Duration::from_secs(600),
+            hub_poll: Duration::from_secs(30),
+            ask: Duration::from_secs(120),
+            retry: Duration::from_secs(1),
         }
     }
 }

@@ -9,21 +9,28 @@
 //! All follow one contract, [`Machine`]. What they share, an [`Endpoint`] holds.
 
 mod accept;
+mod asks;
+mod batch;
 mod calls;
 mod connection;
+mod core;
 mod endpoint;
 mod exchange;
 mod gate;
 mod intake;
 mod limits;
+mod listening;
 mod machine;
 mod pending;
 mod refusal;
 mod reply;
 mod request;
-pub mod request_state;
+mod request_state;
 mod session;
 mod stdio;
+mod stream;
+mod task;
+mod watch;
 
 pub use crate::frame::http1::Closing;
 pub use connection::Connection;
@@ -31,7 +38,8 @@ pub use endpoint::{Endpoint, EndpointBuilder};
 pub use exchange::HttpExchange;
 pub use gate::{Gate, InvalidOrigin};
 pub use limits::Limits;
-pub use machine::{CallId, Event, Machine, Output};
+pub(crate) use machine::show;
+pub use machine::{Answered, AskId, CallId, Event, Machine, Output};
 pub use refusal::HttpRefusal;
 pub use reply::ResponseHead;
 pub use request::HttpRequest;

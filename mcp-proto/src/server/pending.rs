@@ -2,50 +2,65 @@
 
 use smallvec::SmallVec;
 
-use super::Output;
-use crate::effect::{EFFECT_DEADLINE, Effect, EffectId};
+use super::{AskId, CallId};
+use crate::effect::EffectId;
 use crate::time::{Instant, earlier};
 
-/// The effects under way of one machine: what each is for, and until when it is waited for.
-#[derive(Debug)]
-pub(crate) struct Pending<W> {
-    next: u64,
-    waiting: SmallVec<[(EffectId, Instant, W); 1]>,
+/// Which part of a machine an effect is for. Each part waits for one effect at a time, and
+/// knows which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// Who is calling.
+    Principal,
+    /// What the exchange itself is about.
+    Stage,
+    /// A call whose state is kept.
+    Task(CallId),
+    /// A call that another worker may cancel.
+    Watch(CallId),
+    /// A question that was put to the client.
+    Ask(AskId),
+    /// The log of a stream that is written.
+    Producer,
+    /// The log of a stream that is read.
+    Follow,
+    /// Changes that a client listens to.
+    Listen(u64),
 }
 
-impl<W> Pending<W> {
-    /// No effects; ids begin at `first`.
-    pub(crate) fn new(first: u64) -> Self {
-        Self { next: first, waiting: SmallVec::new() }
-    }
+/// The effects under way of one machine: what each is for, and until when it is waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Pending(SmallVec<[(EffectId, Waiting, Instant); 2]>);
 
-    /// Emits `effect` and remembers what it is for.
-    pub(crate) fn emit(&mut self, now: Instant, effect: Effect, what: W) -> Output {
-        let id = EffectId(self.next);
-        self.next += 1;
-        self.waiting.push((id, now + EFFECT_DEADLINE, what));
-        Output::Effect(id, effect)
+impl Pending {
+    pub(crate) fn add(&mut self, id: EffectId, waiting: Waiting, until: Instant) {
+        self.0.push((id, waiting, until));
     }
 
     /// What the reply to `id` is for; `None` where nothing waits for it (any more).
-    pub(crate) fn settle(&mut self, id: EffectId) -> Option<W> {
-        let index = self.waiting.iter().position(|(waiting, ..)| *waiting == id)?;
-        Some(self.waiting.remove(index).2)
+    pub(crate) fn settle(&mut self, id: EffectId) -> Option<Waiting> {
+        let index = self.0.iter().position(|(pending, ..)| *pending == id)?;
+        Some(self.0.remove(index).1)
     }
 
     /// One effect whose time is over by `now`.
-    pub(crate) fn expire(&mut self, now: Instant) -> Option<(EffectId, W)> {
-        let index = self.waiting.iter().position(|(_, until, _)| *until <= now)?;
-        let (id, _, what) = self.waiting.remove(index);
-        Some((id, what))
+    pub(crate) fn expire(&mut self, now: Instant) -> Option<(EffectId, Waiting)> {
+        let index = self.0.iter().position(|(.., until)| *until <= now)?;
+        let (id, waiting, _) = self.0.remove(index);
+        Some((id, waiting))
     }
 
-    /// Stops waiting for everything.
-    pub(crate) fn abandon(&mut self) -> impl Iterator<Item = Output> + '_ {
-        self.waiting.drain(..).map(|(id, ..)| Output::Abandon(id))
+    /// One effect that `waiting` waits for; it no longer does.
+    pub(crate) fn remove(&mut self, waiting: Waiting) -> Option<EffectId> {
+        let index = self.0.iter().position(|(_, own, _)| *own == waiting)?;
+        Some(self.0.remove(index).0)
+    }
+
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = EffectId> + '_ {
+        self.0.drain(..).map(|(id, ..)| id)
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.waiting.iter().fold(None, |soonest, (_, until, _)| earlier(soonest, Some(*until)))
+        self.0.iter().fold(None, |soonest, (.., until)| earlier(soonest, Some(*until)))
     }
 }

@@ -1,12 +1,13 @@
 //! HTTP's own refusals: what is answered before, or instead of, a JSON-RPC dispatch.
 
+use crate::auth;
 use crate::frame::envelope::RequestId;
 use crate::frame::http1;
 use crate::frame::writer::Object;
 
 /// Why HTTP refuses a request. Rendered in one place, with the request's id where it could be
 /// read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HttpRefusal {
     /// 400: a malformed request; the text says how.
@@ -15,6 +16,9 @@ pub enum HttpRefusal {
     Host,
     /// 403: the `Origin` is not allowed (R2511-HTTP-02).
     Origin,
+    /// 401, 403 and others: the caller is not admitted; see
+    /// [`Authorization`](crate::auth::Authorization).
+    Auth(auth::Refusal),
     /// 404: no endpoint at this path.
     Path,
     /// 404: no such session, or no longer (R2503-SESS-06).
@@ -39,6 +43,7 @@ impl HttpRefusal {
         match self {
             Self::BadRequest(_) => 400,
             Self::Host | Self::Origin => 403,
+            Self::Auth(refusal) => refusal.status(),
             Self::Path | Self::Session => 404,
             Self::Method(_) => 405,
             Self::NotAcceptable => 406,
@@ -54,6 +59,7 @@ impl HttpRefusal {
             Self::BadRequest(text) => text,
             Self::Host => "this server does not answer to that Host",
             Self::Origin => "that Origin is not allowed here",
+            Self::Auth(refusal) => refusal.text(),
             Self::Path => "there is no MCP endpoint at this path",
             Self::Session => "no such session; initialize a new one",
             Self::Method(_) => "this method is not supported here; see Allow",

@@ -87,12 +87,30 @@ impl Reply {
         self.phase = Phase::Complete;
     }
 
+    /// A JSON document that is no message.
+    pub(crate) fn document(&mut self, json: &[u8]) {
+        self.body.extend_from_slice(json);
+        self.sized(200);
+    }
+
+    /// Nothing is said: everything was cancelled. A client that takes a stream gets an empty one.
+    pub(crate) fn nothing(&mut self) {
+        self.open();
+        match self.phase {
+            Phase::Undecided => self.empty(202),
+            _ => self.end(),
+        }
+    }
+
     /// HTTP's own refusal. On an open stream there is no status left to say it with.
     pub(crate) fn refuse(&mut self, refusal: &HttpRefusal, id: Option<&RequestId>) {
         if !self.is_undecided() {
             return self.end();
         }
         refusal.write_body(id, &mut self.body);
+        if matches!(refusal, HttpRefusal::Auth(_)) {
+            self.add_header("Cache-Control", "no-store");
+        }
         if let Some((name, value)) = refusal.header() {
             self.add_header(name, value);
         }
@@ -134,13 +152,48 @@ impl Reply {
     /// Makes the reply a stream, if it can be one and is nothing else yet.
     pub(crate) fn open(&mut self) {
         if self.is_undecided() && self.accept.stream {
-            self.add_header("Cache-Control", "no-cache, no-transform");
-            self.add_header("X-Accel-Buffering", "no");
-            self.decide(200, Some("text/event-stream"), BodyLength::Stream);
-            self.phase = Phase::Stream;
+            self.open_head();
             // The head must leave at once, and proxies wait for a first byte of the body (C38).
             sse::append_comment(&mut self.body);
         }
+    }
+
+    /// The same, with an event that has an id and no data in front (R2511-HTTP-18).
+    pub(crate) fn open_primed(&mut self, id: &str, retry: u64) {
+        if self.is_undecided() && self.accept.stream {
+            self.open_head();
+            // Ids of ours have no line breaks.
+            let _ = sse::append_priming(&mut self.body, id, Some(retry));
+        }
+    }
+
+    /// A message that is on a stream's log already. It is never left out.
+    pub(crate) fn replay(&mut self, id: Option<&str>, message: &[u8]) {
+        if self.is_stream() {
+            let _ = sse::append_named(&mut self.body, "message", id, message);
+        }
+    }
+
+    /// An event of another name.
+    pub(crate) fn named(&mut self, event: &str, data: &[u8]) {
+        if self.is_stream() {
+            let _ = sse::append_named(&mut self.body, event, None, data);
+        }
+    }
+
+    /// Tells the client when to come back, and ends the stream (R2511-HTTP-20).
+    pub(crate) fn interrupt(&mut self, retry: u64) {
+        if self.is_stream() {
+            let _ = sse::Event::comment("").with_retry(retry).encode(&mut self.body);
+        }
+        self.end();
+    }
+
+    fn open_head(&mut self) {
+        self.add_header("Cache-Control", "no-cache, no-transform");
+        self.add_header("X-Accel-Buffering", "no");
+        self.decide(200, Some("text/event-stream"), BodyLength::Stream);
+        self.phase = Phase::Stream;
     }
 
     /// A comment that keeps an open stream from looking dead (R26-HTTP-35).

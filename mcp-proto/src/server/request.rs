@@ -15,6 +15,12 @@ pub trait HttpRequest: Headers {
     /// The target's query, without the question mark.
     fn query(&self) -> Option<&str>;
 
+    /// The part of the client's path in front of [`path`](Self::path), where the server is mounted
+    /// under a prefix.
+    fn mount(&self) -> &str {
+        ""
+    }
+
     /// The host (and port) that is addressed: of the target or `:authority`, else of `Host`.
     fn authority(&self) -> Option<&str>;
 }

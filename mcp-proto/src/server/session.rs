@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use crate::frame::json;
+use crate::frame::json::{self, write_string};
 use crate::frame::writer::Object;
-use crate::model::{ClientProfile, Json, LogLevel, Text};
+use crate::model::{ClientProfile, Filter, Json, LogLevel, Text};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -17,8 +17,22 @@ pub(crate) struct Session {
     pub(crate) version: Text,
     /// The client, with the log level that it set.
     pub(crate) client: ClientProfile,
+    /// Whose session it is, where that matters.
+    pub(crate) owner: Option<String>,
+    /// The resources that the client subscribed to.
+    pub(crate) subscriptions: Vec<String>,
     /// The application's values, untouched by the protocol.
     pub(crate) values: Option<Json>,
+}
+
+/// Something that a request changes in its session.
+#[derive(Clone, Debug)]
+pub(crate) enum SessionChange {
+    LogLevel(LogLevel),
+    Subscribe(String),
+    Unsubscribe(String),
+    /// What a handshake settled, where the session is older than that.
+    Negotiated(Text, Box<ClientProfile>),
 }
 
 impl Session {
@@ -29,6 +43,10 @@ impl Session {
         record.raw_if("capabilities", self.client.declared.as_ref().map(Json::as_bytes));
         record.raw_if("info", self.client.info.as_ref().map(Json::as_bytes));
         record.string_if("level", self.client.log_level.map(LogLevel::as_str));
+        record.string_if("owner", self.owner.as_deref());
+        if !self.subscriptions.is_empty() {
+            record.array("subscriptions", &self.subscriptions, |uri, out| write_string(out, uri));
+        }
         record.raw_if("values", self.values.as_ref().map(Json::as_bytes));
         record.end();
         out.into()
@@ -45,7 +63,47 @@ impl Session {
         let text = |name| json::string(members.get(data, name)?.of(data)).map(|it| it.into_owned());
         let mut client = ClientProfile::new(raw("capabilities"), raw("info"));
         client.log_level = text("level").and_then(|name| LogLevel::from_name(&name));
-        Some(Self { version: Text::from(text("version")?), client, values: raw("values") })
+        let uris = |span: json::Span| {
+            let array = span.of(data);
+            let uri = |uri: json::Span| json::string(uri.of(array)).map(|uri| uri.into_owned());
+            json::elements(array).filter_map(uri).collect()
+        };
+        Some(Self {
+            version: Text::from(text("version")?),
+            client,
+            owner: text("owner"),
+            subscriptions: members.get(data, "subscriptions").map(uris).unwrap_or_default(),
+            values: raw("values"),
+        })
+    }
+
+    /// What this session's client is told unasked: every list, and what it subscribed to.
+    pub(crate) fn filter(&self) -> Filter {
+        Filter { uris: self.subscriptions.clone(), ..Filter::lists() }
+    }
+
+    pub(crate) fn apply(&mut self, change: &SessionChange) {
+        match change {
+            SessionChange::LogLevel(level) => self.client.log_level = Some(*level),
+            SessionChange::Subscribe(uri) => {
+                let is_new = !self.subscriptions.contains(uri);
+                if is_new && self.subscriptions.len() < Filter::MOST_URIS {
+                    self.subscriptions.push(uri.clone());
+                }
+            }
+            SessionChange::Unsubscribe(uri) => self.subscriptions.retain(|own| own != uri),
+            SessionChange::Negotiated(version, client) => {
+                self.version = version.clone();
+                self.client = ClientProfile::clone(client);
+            }
+        }
+    }
+}
+
+impl SessionChange {
+    /// Whether the session's stream must hear of it.
+    pub(crate) fn concerns_streams(&self) -> bool {
+        matches!(self, Self::Subscribe(_) | Self::Unsubscribe(_))
     }
 }
 
@@ -72,7 +130,13 @@ mod tests {
         );
         client.log_level = Some(LogLevel::Error);
         let values = Some(Json::parse("{\"n\":1}").unwrap());
-        let session = Session { version: "v1".into(), client, values };
+        let session = Session {
+            version: "v1".into(),
+            client,
+            owner: Some("sub:a".into()),
+            subscriptions: vec!["a://b".into(), "c\"d".into()],
+            values,
+        };
         let back = Session::decode(&session.encode()).unwrap();
         assert_eq!(back.encode(), session.encode());
         assert!(back.client.capabilities.elicitation_form);

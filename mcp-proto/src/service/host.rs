@@ -17,8 +17,8 @@ use super::{
     Execution, Hub, MemoryHub, MemorySessionStore, Parts, Runtime, Service, SessionStore, Shared,
     Threading,
 };
-use crate::effect::{Effect, Reply};
-use crate::server::{Connection, Machine, Stdio};
+use crate::effect::{Effect, EffectError, Reply};
+use crate::server::{CallId, Connection, Machine, Stdio};
 
 /// A service, the runtime that it runs on, and the stores that it keeps things in. Cloning shares
 /// them all.
@@ -37,7 +37,7 @@ struct Inner<R, M: Threading> {
 pub trait Carrier: Machine {
     /// The request whose calls are running, if there is such a thing. `extensions` are what the
     /// driver knows of the stream.
-    fn parts(&self, extensions: &Extensions) -> Option<Parts>;
+    fn parts(&self, call: CallId, extensions: &Extensions) -> Option<Parts>;
 
     /// For how long a peer may take nothing of what is written to it. `None` is for ever, as long
     /// as the stream is open.
@@ -47,8 +47,8 @@ pub trait Carrier: Machine {
 }
 
 impl Carrier for Connection {
-    fn parts(&self, extensions: &Extensions) -> Option<Parts> {
-        let head = self.request()?.clone();
+    fn parts(&self, call: CallId, extensions: &Extensions) -> Option<Parts> {
+        let head = self.request(call)?.clone();
         Some(Parts::of(head).extensions(extensions.clone()).build())
     }
 
@@ -59,7 +59,7 @@ impl Carrier for Connection {
 }
 
 impl Carrier for Stdio {
-    fn parts(&self, _: &Extensions) -> Option<Parts> {
+    fn parts(&self, _: CallId, _: &Extensions) -> Option<Parts> {
         None
     }
 }
@@ -134,6 +134,14 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
                 let mut bytes = [0; 32];
                 let filled = self.0.runtime.fill_random(&mut bytes);
                 Execution::Done(filled.map(|()| Reply::Random(bytes)))
+            }
+            Effect::Wall => {
+                let wall = self.0.runtime.wall().as_millis();
+                Execution::Done(Ok(Reply::Wall(u64::try_from(wall).unwrap_or(u64::MAX))))
+            }
+            Effect::Verify(_) => {
+                let why = "nothing verifies tokens here; give the host a verifier".to_owned();
+                Execution::Done(Err(EffectError::Unavailable(why)))
             }
             Effect::Session(op) => self.0.sessions.execute(self.0.runtime.now(), op),
             Effect::Hub(op) => self.0.hub.execute(self.0.runtime.now(), op),

@@ -48,6 +48,7 @@ mod accept;
 mod args;
 mod auth;
 mod build;
+pub mod client;
 mod convert;
 mod crowd;
 mod declare;

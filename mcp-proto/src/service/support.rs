@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::{Command, Dispatched, Outbox, Parts, Service, Threading};
 use crate::frame::envelope::{ProgressToken, RequestId};
 use crate::model::{
-    Call, ClientProfile, Completing, Detail, Failure, Json, LogLevel, Operation, Outcome,
+    Asking, Call, ClientProfile, Completing, Detail, Failure, Json, LogLevel, Operation, Outcome,
     ToolResult, Value,
 };
 use crate::server::CallId;
@@ -27,6 +27,12 @@ pub(crate) fn call(operation: Operation, target: &str, arguments: &str) -> Call 
         progress_token: Some(ProgressToken::from(7)),
         log_level: Some(LogLevel::Info),
         raw: Json::scanned("{}".into()),
+        asking: Asking::default(),
+        answers: Vec::new(),
+        state_id: None,
+        round: None,
+        session: None,
+        principal: None,
     }
 }
 
@@ -66,7 +72,7 @@ pub(crate) fn tool<M: Threading>(service: &Service<M>, name: &str, arguments: &s
 pub(crate) fn failure(outcome: Outcome) -> Failure {
     match outcome {
         Outcome::Failure(failure) => failure,
-        Outcome::Value(value) => panic!("no failure: {value:?}"),
+        other => panic!("no failure: {other:?}"),
     }
 }
 

@@ -93,7 +93,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
             moved = true;
             match output {
                 Output::Event(Event::Call(id, call)) => {
-                    let parts = || machine.parts(&self.extensions);
+                    let parts = || machine.parts(id, &self.extensions);
                     match self.host.service().dispatch(id, call, parts, &self.outbox) {
                         Dispatched::Done(outcome) => machine.respond(id, outcome),
                         Dispatched::Running(running) => self.begin(machine, running, cx),
@@ -102,6 +102,8 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                 Output::Event(Event::Cancelled(id)) => {
                     self.cancel(id);
                 }
+                // No handler asks while it runs.
+                Output::Event(Event::Answered(..)) => {}
                 Output::Effect(id, effect) => match self.host.answer(effect) {
                     Execution::Done(reply) => machine.handle_reply(now, id, reply),
                     Execution::Later(reply) => self.effects.push((id, reply)),

@@ -7,9 +7,9 @@ use bytes::Bytes;
 
 use crate::effect::{EffectError, EffectId, Reply};
 use crate::frame::http1::{Closing, Headers};
-use crate::model::{LogMessage, Outcome, Progress};
+use crate::model::{InputRequest, LogMessage, Outcome, Progress};
 use crate::revision::Published;
-use crate::server::{CallId, Endpoint, HttpExchange, HttpRequest, Machine, Output};
+use crate::server::{AskId, CallId, Endpoint, HttpExchange, HttpRequest, Machine, Output};
 use crate::time::Instant;
 
 /// A request's head, made by hand.
@@ -79,8 +79,8 @@ impl HttpRequest for Head {
 
 /// An [`HttpExchange`] in the form of a [`Machine`]: its input is the request's body, which ends
 /// with [`handle_eof`](Machine::handle_eof); its output is the response's status and fields, each
-/// on a line, a blank line, and the body. `close` and `handle_published` do nothing: an exchange
-/// ends by itself, with the declarations that it began with.
+/// on a line, a blank line, and the body. `handle_published` does nothing: an exchange goes on
+/// with the declarations that it began with.
 #[derive(Debug)]
 pub struct BareExchange<H> {
     exchange: HttpExchange<H>,
@@ -131,7 +131,29 @@ impl<H: HttpRequest> Machine for BareExchange<H> {
         self.exchange.log(call, message);
     }
 
-    fn close(&mut self) {}
+    fn ask(&mut self, call: CallId, request: InputRequest) -> AskId {
+        self.exchange.ask(call, request)
+    }
+
+    fn withdraw(&mut self, ask: AskId) {
+        self.exchange.withdraw(ask);
+    }
+
+    fn suspend(&mut self, call: CallId) {
+        self.exchange.suspend(call);
+    }
+
+    fn close_stream(&mut self, call: CallId) {
+        self.exchange.close_stream(call);
+    }
+
+    fn close(&mut self) {
+        self.exchange.close();
+    }
+
+    fn is_idle(&self) -> bool {
+        self.exchange.is_idle()
+    }
 
     fn poll_output(&mut self) -> Option<Output> {
         self.exchange.poll_output()

@@ -48,6 +48,12 @@ impl Link {
         }
     }
 
+    /// The same link with other whims.
+    pub const fn with_seed(mut self, seed: u64) -> Self {
+        self.random = Random::new(seed);
+        self
+    }
+
     /// Every byte arrives by itself.
     pub const fn bytewise() -> Self {
         let mut link = Self::direct();

@@ -26,7 +26,9 @@ mod application;
 #[cfg(feature = "service")]
 pub mod contract;
 mod exchange;
+mod hub;
 mod link;
+mod pair;
 mod random;
 mod record;
 mod store;
@@ -34,7 +36,9 @@ mod world;
 
 pub use application::{Act, Application, Script};
 pub use exchange::{BareExchange, Head};
+pub use hub::Hub;
 pub use link::{Arrival, Link};
+pub use pair::{Pair, Way};
 pub use random::Random;
 pub use record::{Input, Recorder, Transcript, replay};
 pub use store::{Faults, Store};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::effect::{EffectError, EffectId, Reply};
 use crate::frame::http1::Closing;
-use crate::model::{LogMessage, Outcome, Progress};
+use crate::model::{InputRequest, LogMessage, Outcome, Progress};
 use crate::revision::Published;
-use crate::server::{CallId, Machine, Output};
+use crate::server::{AskId, CallId, Machine, Output};
 use crate::time::Instant;
 
 /// One input or command of a [`Machine`].
@@ -31,6 +31,14 @@ pub enum Input {
     Progress(CallId, Progress),
     /// [`Machine::log`]
     Log(CallId, LogMessage),
+    /// [`Machine::ask`]
+    Ask(CallId, InputRequest),
+    /// [`Machine::withdraw`]
+    Withdraw(AskId),
+    /// [`Machine::suspend`]
+    Suspend(CallId),
+    /// [`Machine::close_stream`]
+    CloseStream(CallId),
     /// [`Machine::close`]
     Close,
 }
@@ -48,6 +56,10 @@ impl Input {
             Self::Respond(call, outcome) => machine.respond(call, outcome),
             Self::Progress(call, progress) => machine.progress(call, progress),
             Self::Log(call, message) => machine.log(call, message),
+            Self::Ask(call, request) => drop(machine.ask(call, request)),
+            Self::Withdraw(ask) => machine.withdraw(ask),
+            Self::Suspend(call) => machine.suspend(call),
+            Self::CloseStream(call) => machine.close_stream(call),
             Self::Close => machine.close(),
         }
         0
@@ -152,8 +164,29 @@ impl<M: Machine> Machine for Recorder<M> {
         self.record(Input::Log(call, message));
     }
 
+    fn ask(&mut self, call: CallId, request: InputRequest) -> AskId {
+        self.inputs.push(Input::Ask(call, request.clone()));
+        self.machine.ask(call, request)
+    }
+
+    fn withdraw(&mut self, ask: AskId) {
+        self.record(Input::Withdraw(ask));
+    }
+
+    fn suspend(&mut self, call: CallId) {
+        self.record(Input::Suspend(call));
+    }
+
+    fn close_stream(&mut self, call: CallId) {
+        self.record(Input::CloseStream(call));
+    }
+
     fn close(&mut self) {
         self.record(Input::Close);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.machine.is_idle()
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -58,6 +58,8 @@ impl Store {
     pub fn perform(&mut self, now: Instant, effect: &Effect) -> Result<Reply, EffectError> {
         match effect {
             Effect::Random => Ok(Reply::Random(self.random.bytes())),
+            Effect::Wall => Ok(Reply::Wall(now.as_micros() / 1_000)),
+            Effect::Verify(_) => Err(EffectError::Unavailable("there is no verifier here".into())),
             Effect::Session(op) => Ok(self.session(now, op)),
             Effect::Hub(_) => Err(EffectError::Unavailable("there is no hub here".into())),
         }

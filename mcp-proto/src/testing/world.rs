@@ -4,8 +4,8 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Act, Application, Arrival, Faults, Link, Script, Store};
-use crate::effect::{EffectError, EffectId, Reply};
+use super::{Act, Application, Arrival, Faults, Hub, Link, Script, Store};
+use crate::effect::{Effect, EffectError, EffectId, Reply};
 use crate::frame::http1::Closing;
 use crate::revision::Published;
 use crate::server::{CallId, Event, Machine, Output};
@@ -20,6 +20,7 @@ pub struct World<M, A> {
     machine: M,
     application: A,
     store: Store,
+    hub: Hub,
     link: Link,
     now: Instant,
     agenda: BTreeMap<(Instant, u64), Due>,
@@ -49,6 +50,7 @@ impl<M: Machine, A: Application> World<M, A> {
             machine,
             application,
             store: Store::new(0, Faults::default()),
+            hub: Hub::default(),
             link: Link::direct(),
             now: Instant::ZERO,
             agenda: BTreeMap::new(),
@@ -82,6 +84,11 @@ impl<M: Machine, A: Application> World<M, A> {
     /// The store.
     pub fn store(&mut self) -> &mut Store {
         &mut self.store
+    }
+
+    /// The hub.
+    pub fn hub(&mut self) -> &mut Hub {
+        &mut self.hub
     }
 
     /// What time it is.
@@ -195,14 +202,16 @@ impl<M: Machine, A: Application> World<M, A> {
                 return;
             }
             let due = self.agenda.first_key_value().map(|((at, _), _)| *at);
-            let Some(next) = earlier(due, self.machine.poll_timeout()).filter(|at| *at <= until)
-            else {
+            let waits = earlier(self.machine.poll_timeout(), self.hub.poll_timeout());
+            let Some(next) = earlier(due, waits).filter(|at| *at <= until) else {
                 self.now = self.now.max(until);
                 return;
             };
             self.now = self.now.max(next);
             if due.is_some_and(|at| at <= self.now) {
                 self.happen();
+            } else if self.hub.poll_timeout().is_some_and(|at| at <= self.now) {
+                self.wake();
             } else {
                 self.time_out();
             }
@@ -266,13 +275,28 @@ impl<M: Machine, A: Application> World<M, A> {
             Output::Event(Event::Cancelled(id)) => {
                 self.cancelled.insert(id);
             }
+            // Scripts do not ask.
+            Output::Event(Event::Answered(..)) => {}
+            Output::Effect(id, Effect::Hub(op)) => {
+                if let Some(reply) = self.hub.perform(self.now, 0, id, &op) {
+                    self.arrange(self.now, Due::Reply(id, Ok(reply)));
+                }
+                self.wake();
+            }
             Output::Effect(id, effect) => {
                 for (at, answer) in self.store.answers(self.now, &effect) {
                     self.arrange(at, Due::Reply(id, answer));
                 }
             }
             // An answer that is on its way comes late, which does no harm.
-            Output::Abandon(_) => {}
+            Output::Abandon(id) => self.hub.abandon(0, id),
+        }
+    }
+
+    /// Answers the polls of the hub that have news, or waited long enough.
+    fn wake(&mut self) {
+        for (_, id, reply) in self.hub.due(self.now) {
+            self.arrange(self.now, Due::Reply(id, Ok(reply)));
         }
     }
 

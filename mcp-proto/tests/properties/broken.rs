@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use mcp_proto::effect::{EffectError, EffectId, Reply};
-use mcp_proto::model::{LogMessage, Outcome, Progress};
+use mcp_proto::model::{InputRequest, LogMessage, Outcome, Progress};
 use mcp_proto::revision::Published;
-use mcp_proto::server::{CallId, Closing, Machine, Output};
+use mcp_proto::server::{AskId, CallId, Closing, Machine, Output};
 use mcp_proto::time::Instant;
 
 /// What is wrong.
@@ -67,8 +67,28 @@ impl<M: Machine> Machine for Broken<M> {
         self.machine.log(call, message);
     }
 
+    fn ask(&mut self, call: CallId, request: InputRequest) -> AskId {
+        self.machine.ask(call, request)
+    }
+
+    fn withdraw(&mut self, ask: AskId) {
+        self.machine.withdraw(ask);
+    }
+
+    fn suspend(&mut self, call: CallId) {
+        self.machine.suspend(call);
+    }
+
+    fn close_stream(&mut self, call: CallId) {
+        self.machine.close_stream(call);
+    }
+
     fn close(&mut self) {
         self.machine.close();
+    }
+
+    fn is_idle(&self) -> bool {
+        self.machine.is_idle()
     }
 
     fn poll_output(&mut self) -> Option<Output> {

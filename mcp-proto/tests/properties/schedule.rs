@@ -11,7 +11,7 @@ use mcp_proto::model::{
 use mcp_proto::revision::{AdapterSet, Published, Revision};
 use mcp_proto::server::{CallId, Event, Machine, Output};
 use mcp_proto::store::SessionOp;
-use mcp_proto::testing::{Faults, Input, Recorder, Store, Transcript, call_id, effect_id};
+use mcp_proto::testing::{Faults, Hub, Input, Recorder, Store, Transcript, call_id, effect_id};
 use mcp_proto::time::Instant;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -95,6 +95,7 @@ pub(crate) fn record<M: Machine>(machine: M, revision: Revision, ops: &[Op]) -> 
         machine: Recorder::new(machine),
         now: Instant::ZERO,
         store: store(revision),
+        hub: Hub::default(),
         session: "first".into(),
         effects: Vec::new(),
         settled: 0,
@@ -127,6 +128,7 @@ struct Play<M> {
     machine: Recorder<M>,
     now: Instant,
     store: Store,
+    hub: Hub,
     session: String,
     effects: Vec<(EffectId, Effect)>,
     /// How many of the effects were answered in turn.
@@ -167,7 +169,10 @@ impl<M: Machine> Play<M> {
             Op::Reply(which, answer) => {
                 let Some((id, effect)) = pick(&self.effects, which).cloned() else { return };
                 let reply = match answer {
-                    Answer::Fitting => self.perform(&effect),
+                    Answer::Fitting => match self.perform(id, &effect) {
+                        Some(reply) => reply,
+                        None => return,
+                    },
                     Answer::Failing => Err(EffectError::TimedOut),
                     Answer::Wrong => Ok(Reply::Deleted),
                 };
@@ -192,20 +197,29 @@ impl<M: Machine> Play<M> {
     fn settle(&mut self) {
         while let Some((id, effect)) = self.effects.get(self.settled).cloned() {
             self.settled += 1;
-            let reply = self.perform(&effect);
-            self.put(Input::Reply(self.now, id, reply));
-            self.drain();
+            if let Some(reply) = self.perform(id, &effect) {
+                self.put(Input::Reply(self.now, id, reply));
+                self.drain();
+            }
+            for (_, id, reply) in self.hub.due(self.now) {
+                self.put(Input::Reply(self.now, id, Ok(reply)));
+                self.drain();
+            }
         }
     }
 
-    fn perform(&mut self, effect: &Effect) -> Result<Reply, EffectError> {
+    /// The world's answer; a poll that waits has none yet.
+    fn perform(&mut self, id: EffectId, effect: &Effect) -> Option<Result<Reply, EffectError>> {
+        if let Effect::Hub(op) = effect {
+            return self.hub.perform(self.now, 0, id, op).map(Ok);
+        }
         let reply = self.store.perform(self.now, effect);
         if let (Effect::Session(SessionOp::Create { id, .. }), Ok(Reply::Created(true))) =
             (effect, &reply)
         {
-            self.session = id.clone();
+            self.session = id.rsplit('/').next().unwrap_or_default().to_owned();
         }
-        reply
+        Some(reply)
     }
 
     fn put(&mut self, input: Input) -> usize {

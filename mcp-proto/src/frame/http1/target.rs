@@ -45,7 +45,7 @@ impl<'a> Target<'a> {
     }
 
     /// Reads a target, or says what is wrong with it. Octets outside RFC 3986 are refused.
-    pub(super) fn parse(text: &'a str, is_options: bool) -> Result<Self, &'static str> {
+    pub(crate) fn parse(text: &'a str, is_options: bool) -> Result<Self, &'static str> {
         if text == "*" {
             return if is_options { Ok(Self::Asterisk) } else { Err("only OPTIONS may have *") };
         }

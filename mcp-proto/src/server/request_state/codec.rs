@@ -1,10 +1,10 @@
 //! Records as JSON text.
 
-use super::{Binding, Digest, Life, Record, Round, Settled};
+use super::{Life, Record};
 use crate::frame::json::{self, ScanLimits};
 use crate::frame::writer::Object;
 use crate::model::view::View;
-use crate::model::{InputRequest, Json};
+use crate::model::{Binding, Digest, InputRequest, Json, Round, Settled};
 
 /// Raised whenever older records can no longer be read.
 const FORMAT: i64 = 1;

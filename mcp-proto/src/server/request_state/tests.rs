@@ -5,7 +5,9 @@ use serde_json::json;
 
 use super::*;
 use crate::model::question;
-use crate::model::{AnswerAction, Field, elicit, list_roots};
+use crate::model::{
+    AnswerAction, BadAnswer, Field, InputRequest, Operation, Settled, elicit, list_roots,
+};
 
 fn json_of(value: serde_json::Value) -> Json {
     Json::from(value)
@@ -83,14 +85,6 @@ fn one_of_several_retries_runs() {
             }
         }
     }
-}
-
-#[test]
-fn a_claim_can_be_prolonged_and_not_shortened() {
-    let claimed = Record::open(round()).claim(digest("accept"), NOW, UNTIL).unwrap();
-    let claimed = claimed.prolong(UNTIL + 5).prolong(UNTIL);
-    let retry = claimed.record().claim(digest("accept"), UNTIL, UNTIL + 500);
-    assert_eq!(retry, Err(Unclaimed::InProgress { until_ms: UNTIL + 5 }));
 }
 
 #[test]

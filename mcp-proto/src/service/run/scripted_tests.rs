@@ -14,9 +14,9 @@ use super::super::world::{VirtualTime, pair};
 use super::super::*;
 use super::*;
 use crate::effect::{Effect, EffectError, EffectId, Reply};
-use crate::model::{LogMessage, Operation, Outcome, Progress};
+use crate::model::{InputRequest, LogMessage, Operation, Outcome, Progress};
 use crate::revision::Published;
-use crate::server::{CallId, Event, Machine, Output};
+use crate::server::{AskId, CallId, Event, Machine, Output};
 use crate::store::SessionOp;
 use crate::time::Instant;
 
@@ -74,6 +74,22 @@ impl Machine for Script {
     fn log(&mut self, call: CallId, _: LogMessage) {
         self.tell(format!("{call}: log"));
     }
+    fn ask(&mut self, call: CallId, _: InputRequest) -> AskId {
+        self.tell(format!("{call}: ask"));
+        AskId(0)
+    }
+    fn withdraw(&mut self, ask: AskId) {
+        self.tell(format!("{ask}: withdraw"));
+    }
+    fn suspend(&mut self, call: CallId) {
+        self.tell(format!("{call}: suspend"));
+    }
+    fn close_stream(&mut self, call: CallId) {
+        self.tell(format!("{call}: close stream"));
+    }
+    fn is_idle(&self) -> bool {
+        true
+    }
     fn close(&mut self) {
         self.tell("close");
     }
@@ -100,7 +116,7 @@ impl Machine for Script {
 }
 
 impl Carrier for Script {
-    fn parts(&self, _: &Extensions) -> Option<Parts> {
+    fn parts(&self, _: CallId, _: &Extensions) -> Option<Parts> {
         None
     }
 }

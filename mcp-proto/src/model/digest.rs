@@ -6,9 +6,9 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 
+use super::Json;
 use crate::frame::json::{self, ScanLimits};
 use crate::frame::writer::Object;
-use crate::model::Json;
 
 /// The SHA-256 of a JSON value in its canonical form, so that it does not depend on how the value
 /// was written.
@@ -39,12 +39,12 @@ impl Digest {
     }
 
     /// The digest in text.
-    pub(super) fn to_text(self) -> String {
+    pub(crate) fn to_text(self) -> String {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 
     /// Reads what [`to_text`](Self::to_text) gave.
-    pub(super) fn from_text(text: &str) -> Option<Self> {
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
         Some(Self(URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?))
     }
 

@@ -1,0 +1,245 @@
+//! Messages from the server.
+
+use bytes::Bytes;
+
+use super::asking::{Manner, unanswered};
+use super::{Core, Life, Outgoing, Purpose, Timer};
+use crate::client::machine::Event;
+use crate::client::negotiation::Evidence;
+use crate::client::{CallId, ClientError, ErrorKind, Ran};
+use crate::frame::envelope::{ProgressToken, RequestId};
+use crate::model::{
+    FailureKind, InArguments, InputRequired, Json, Operation, Progress, Reply, ReplyValue,
+};
+use crate::revision::{self, Adapter, Heard, Incoming, Received, ServerError};
+
+/// Where a message was heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::client) enum Place {
+    /// On the stream of everything.
+    Stream,
+    /// In the response to this request, with this status.
+    Response(i64, u16),
+}
+
+impl Core {
+    /// Takes one JSON text: a message, or a batch of them.
+    pub(in crate::client) fn hear(&mut self, text: Bytes, place: Place) {
+        match revision::read(text, &self.config.limits.read()) {
+            Ok(Incoming::One(message)) => self.take(Heard::of(&message), place),
+            // R2503-RPC-17: one bad element does not spoil the others.
+            Ok(Incoming::Batch(messages)) => {
+                for message in messages {
+                    match message {
+                        Ok(message) => self.take(Heard::of(&message), place),
+                        Err(refused) => self.warn(format!("a bad message: {}", refused.failure)),
+                    }
+                }
+            }
+            Err(refused) => self.warn(format!("no message: {}", refused.failure)),
+        }
+    }
+
+    fn take(&mut self, heard: Heard, place: Place) {
+        match heard {
+            Heard::Result { id, result } => match self.outstanding(&id) {
+                Some(id) => self.result(id, result),
+                None => self.unasked(&id),
+            },
+            Heard::Error { id, error } => {
+                let status = match place {
+                    Place::Response(_, status) => Some(status),
+                    Place::Stream => None,
+                };
+                let id = match (id, place) {
+                    (Some(id), _) => match self.outstanding(&id) {
+                        Some(id) => id,
+                        None => return self.unasked(&id),
+                    },
+                    // An error without an id in the response to a request is about that request.
+                    (None, Place::Response(id, _)) if self.awaits(id) => id,
+                    (None, _) => {
+                        self.warn(format!("error {}: {}", error.code, error.message));
+                        return;
+                    }
+                };
+                self.error(id, error, status);
+            }
+            Heard::Request { id, method, params } => self.requested(id, method, params, place),
+            Heard::Progress(token, progress) => self.progressed(&token, progress),
+            Heard::Log(message) => {
+                let call = match place {
+                    Place::Response(id, _) => self.call_of(id),
+                    Place::Stream => None,
+                };
+                if self.has_room() {
+                    self.emit(Event::Log(call, message));
+                }
+            }
+            Heard::Changed { change, subscription } => {
+                self.changed(change, subscription.as_ref(), place)
+            }
+            Heard::Acknowledged { subscription, filter } => {
+                self.acknowledged(subscription.as_ref(), filter, place)
+            }
+            Heard::Cancelled(id) => self.server_cancels(&id),
+            Heard::Other { method, params } => {
+                if self.has_room() {
+                    self.emit(Event::Notification { method, params });
+                }
+            }
+        }
+    }
+
+    /// The request that an answer's id names. A gateway may have made a string of the number (C02).
+    fn outstanding(&self, id: &RequestId) -> Option<i64> {
+        let own = |id: &RequestId| id.as_text().is_none().then(|| id.as_integer()).flatten();
+        let id = own(id).or_else(|| own(&id.unquoted()?))?;
+        self.awaits(id).then_some(id)
+    }
+
+    /// The answer to something that was not asked, or is not waited for any more (R24-CANC-05).
+    fn unasked(&mut self, id: &RequestId) {
+        let given_up = id.as_integer().is_some_and(|id| (1..self.next_request).contains(&id));
+        if !given_up {
+            self.warn(format!("an answer to request {id}, which was never made"));
+        }
+    }
+
+    pub(super) fn call_of(&self, id: i64) -> Option<CallId> {
+        match self.requests.get(&id)?.purpose {
+            Purpose::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    fn result(&mut self, id: i64, result: Json) {
+        let (Some(adapter), Some(sent)) = (self.adapter(), self.settle(id)) else { return };
+        if sent.purpose == Purpose::Negotiation {
+            return self.evidence(Evidence::Result(result));
+        }
+        let received = adapter.read_result(sent.operation, &result, self.is_http());
+        match (sent.purpose, received) {
+            (Purpose::Call(call), Ok(Received::Reply(reply))) => {
+                match adapter.asks_in_arguments().then(|| asked_by(&reply)).flatten() {
+                    Some(asks) if self.config.capabilities.elicitation_form => {
+                        self.questioned(call, asks, Manner::Arguments, |_| reply);
+                    }
+                    _ => self.replied(call, &adapter, reply),
+                }
+            }
+            (Purpose::Call(call), Ok(Received::Questions(questions))) => {
+                let reply = |asks| unanswered(asks, result);
+                self.questioned(call, questions, Manner::Members, reply);
+            }
+            (Purpose::Refresh(call), Ok(Received::Reply(reply))) => {
+                self.refreshed(call, &adapter, reply);
+            }
+            (Purpose::Call(call), Err(bad)) => {
+                self.fail(call, ClientError::maybe(ErrorKind::BadReply(bad)));
+            }
+            (Purpose::Refresh(call), _) => {
+                let what = ErrorKind::Protocol("a list of tools that is none");
+                self.fail(call, ClientError::never(what));
+            }
+            (Purpose::Listen(listen), _) => self.end_listening(listen, Ok(())),
+            (Purpose::Aside, _) | (Purpose::Negotiation, _) => {}
+        }
+    }
+
+    fn error(&mut self, id: i64, error: ServerError, status: Option<u16>) {
+        let (Some(adapter), Some(sent)) = (self.adapter(), self.settle(id)) else { return };
+        if sent.purpose == Purpose::Negotiation {
+            return self.evidence(Evidence::Refused(error, status));
+        }
+        let failed = server_error(&adapter, error);
+        match sent.purpose {
+            Purpose::Call(call) => {
+                let is_mismatch = matches!(
+                    failed.kind,
+                    ErrorKind::Server { meaning: FailureKind::HeaderMismatch, .. }
+                );
+                if !(is_mismatch && self.refresh(call, &adapter)) {
+                    self.fail(call, failed);
+                }
+            }
+            Purpose::Refresh(call) => {
+                self.fail(call, ClientError { ran: Ran::Never, ..failed });
+            }
+            Purpose::Listen(listen) => self.end_listening(listen, Err(failed)),
+            Purpose::Aside => self.warn(failed.to_string()),
+            Purpose::Negotiation => {}
+        }
+    }
+
+    /// Progress shows that the server is at it, so its clock starts again (R2503-TIME-03).
+    fn progressed(&mut self, token: &ProgressToken, progress: Progress) {
+        let text = token.as_text().and_then(|text| text.parse().ok());
+        let Some(id) = token.as_integer().or(text) else { return };
+        let Some(call) = self.call_of(id) else { return };
+        let Some(found) = self.calls.get(&call).filter(|call| call.request.progress) else {
+            return;
+        };
+        let patience = found.request.patience.unwrap_or(self.config.limits.patience);
+        self.timers.set(Timer::Silence(id), self.now + patience);
+        if self.has_room() {
+            self.emit(Event::Progress(call, progress));
+        }
+    }
+
+    /// The server no longer wants an answer of ours, or ends a subscription (C88).
+    fn server_cancels(&mut self, id: &RequestId) {
+        if self.withdrawn(id) {
+            return;
+        }
+        let listen = self.outstanding(id).and_then(|id| match self.requests.get(&id)?.purpose {
+            Purpose::Listen(listen) => Some(listen),
+            _ => None,
+        });
+        if let Some(listen) = listen {
+            self.end_listening(listen, Ok(()));
+        }
+    }
+
+    fn requested(&mut self, id: RequestId, method: String, params: Option<Json>, place: Place) {
+        let Some(adapter) = self.adapter() else { return };
+        if matches!(self.life, Life::Closed(_)) {
+            return;
+        }
+        // R26-RPC-35: it must not ask in this way, and we must not answer.
+        if !adapter.has_handshake {
+            return self
+                .warn(format!("a request of the server's, which it may not make: {method}"));
+        }
+        match adapter.operation_for(&method) {
+            Some(Operation::Ping) => {
+                let empty = Json::scanned(Bytes::from_static(b"{}"));
+                let body = self.notify(|out| adapter.write_answer(out, &id, &empty));
+                self.outgoing.push_back(Outgoing::Answer(body));
+            }
+            _ => self.asked(&adapter, id, method, params, place),
+        }
+    }
+}
+
+/// What a tool's result asks in the way of old revisions.
+fn asked_by(reply: &Reply) -> Option<InputRequired> {
+    match (&reply.value, &reply.meta) {
+        (ReplyValue::Tool(_), Some(meta)) => InArguments::asked(meta),
+        _ => None,
+    }
+}
+
+/// An error that the server answered with. Some codes say that nothing ran.
+fn server_error(adapter: &Adapter, error: ServerError) -> ClientError {
+    let meaning = adapter.kind_of(error.code);
+    let ran = match meaning {
+        FailureKind::Parse
+        | FailureKind::Malformed
+        | FailureKind::UnknownMethod
+        | FailureKind::HeaderMismatch
+        | FailureKind::UnsupportedVersion => Ran::Never,
+        _ => Ran::Maybe,
+    };
+    ClientError { kind: ErrorKind::Server { error, meaning }, ran }
+}

@@ -1,0 +1,282 @@
+//! Subscriptions to changes, on every revision.
+
+use core::time::Duration;
+
+use super::hearing::Place;
+use super::{Core, Outgoing, Purpose, Timer};
+use crate::client::machine::Event;
+use crate::client::{Carriage, ClientError, ErrorKind, ListenId};
+use crate::frame::envelope::RequestId;
+use crate::model::{Change, Filter, Operation, Request};
+use crate::revision::Adapter;
+use crate::time::Instant;
+
+/// A subscription.
+#[derive(Debug)]
+pub(super) struct Listener {
+    filter: Filter,
+    way: Way,
+    /// It was in force before, so that taking it up again may have missed something.
+    was_heard: bool,
+    /// Attempts to take it up again since something was heard.
+    attempts: u32,
+}
+
+/// How the server is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Not yet.
+    Waiting,
+    /// By a request that listens, of which this is the id.
+    Request(i64),
+    /// By requests that subscribe; the rest is told unasked.
+    Unasked,
+}
+
+impl Core {
+    pub(in crate::client) fn listen(&mut self, now: Instant, filter: Filter) -> ListenId {
+        self.advance(now);
+        let id = ListenId(self.next_listen);
+        self.next_listen += 1;
+        if let super::Life::Closed(error) = &self.life {
+            let error = error.clone();
+            self.emit(Event::Unlistened(id, Err(error)));
+            return id;
+        }
+        if self.listeners.len() >= self.config.limits.calls {
+            let error = ClientError::never(ErrorKind::TooManyCalls);
+            self.emit(Event::Unlistened(id, Err(error)));
+            return id;
+        }
+        let listener = Listener { filter, way: Way::Waiting, was_heard: false, attempts: 0 };
+        self.listeners.insert(id, listener);
+        match self.is_open() {
+            true => self.start_listening(id),
+            false => self.connect(now),
+        }
+        id
+    }
+
+    pub(in crate::client) fn unlisten(&mut self, now: Instant, listen: ListenId) {
+        self.advance(now);
+        self.end_listening(listen, Ok(()));
+    }
+
+    pub(super) fn start_listeners(&mut self) {
+        for listen in self.listeners.keys().copied().collect::<Vec<_>>() {
+            self.start_listening(listen);
+        }
+    }
+
+    fn start_listening(&mut self, listen: ListenId) {
+        let (Some(server), true) = (self.server.clone(), self.is_open()) else { return };
+        let Some(listener) = self.listeners.get(&listen) else { return };
+        let adapter = server.adapter;
+        let filter = listener.filter.clone();
+        if listener.way != Way::Waiting {
+            return;
+        }
+        if adapter.method_for(Operation::Listen).is_some() {
+            let request = Request::listen(filter);
+            let id = self.send_call(&adapter, Purpose::Listen(listen), &request, &[]);
+            return self.by(listen, Way::Request(id));
+        }
+        let can = server.description.capabilities;
+        let accepted = Filter {
+            tools: filter.tools && can.tools_changed,
+            prompts: filter.prompts && can.prompts_changed,
+            resources: filter.resources && can.resources_changed,
+            uris: if can.subscribe { filter.uris } else { Vec::new() },
+        };
+        self.by(listen, Way::Unasked);
+        for uri in &accepted.uris {
+            self.subscribe(&adapter, Operation::Subscribe, uri);
+        }
+        self.outgoing.push_back(Outgoing::Stream(true));
+        // Over HTTP what is told unasked needs a stream that is open.
+        if self.carriage != Carriage::Http {
+            self.heard_by(listen);
+        }
+        self.emit(Event::Listening(listen, accepted));
+    }
+
+    fn by(&mut self, listen: ListenId, way: Way) {
+        if let Some(listener) = self.listeners.get_mut(&listen) {
+            listener.way = way;
+        }
+    }
+
+    fn subscribe(&mut self, adapter: &Adapter, operation: Operation, uri: &str) {
+        let request = Request::subscription(operation, uri);
+        self.send_call(adapter, Purpose::Aside, &request, &[]);
+    }
+
+    /// Something arrived on a subscription.
+    fn heard_by(&mut self, listen: ListenId) {
+        let Some(listener) = self.listeners.get_mut(&listen) else { return };
+        listener.attempts = 0;
+        listener.was_heard = true;
+    }
+
+    /// R26-SUBS-03, R26-SUBS-05. From here on the request has no answer for as long as it goes.
+    pub(super) fn acknowledged(&mut self, by: Option<&RequestId>, filter: Filter, place: Place) {
+        let Some((listen, id)) = self.subscribed(by, place) else { return };
+        self.timers.clear(Timer::Silence(id));
+        let again = self.listeners.get(&listen).is_some_and(|listener| listener.was_heard);
+        self.heard_by(listen);
+        if again {
+            self.emit(Event::Missed(listen));
+        }
+        self.emit(Event::Listening(listen, filter));
+    }
+
+    /// The subscription that a message belongs to: the one that it names, else that of the response
+    /// that it came in.
+    fn subscribed(&self, by: Option<&RequestId>, place: Place) -> Option<(ListenId, i64)> {
+        let named = by.and_then(|id| id.as_integer().or_else(|| id.unquoted()?.as_integer()));
+        let id = match (named, place) {
+            (Some(id), _) => id,
+            (None, Place::Response(id, _)) => id,
+            (None, Place::Stream) => return None,
+        };
+        match self.requests.get(&id)?.purpose {
+            Purpose::Listen(listen) => Some((listen, id)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn changed(&mut self, change: Change, by: Option<&RequestId>, place: Place) {
+        self.forget_cached(&change);
+        let to: Vec<ListenId> = match self.subscribed(by, place) {
+            Some((listen, _)) => vec![listen],
+            None => {
+                let hears = |listener: &&Listener| {
+                    listener.way == Way::Unasked && concerns(&listener.filter, &change)
+                };
+                let all = self.listeners.iter().filter(|(_, listener)| hears(listener));
+                all.map(|(id, _)| *id).collect()
+            }
+        };
+        for listen in to {
+            self.heard_by(listen);
+            if self.has_room() {
+                self.emit(Event::Changed(listen, change.clone()));
+            }
+        }
+    }
+
+    /// A stream on which changes are told opened, or could not be.
+    pub(in crate::client) fn stream_opened(&mut self) {
+        let all: Vec<_> = self.listeners.iter().filter(|(_, it)| it.way == Way::Unasked).collect();
+        let again: Vec<_> = all.iter().filter(|(_, it)| it.was_heard).map(|(id, _)| **id).collect();
+        let all: Vec<_> = all.into_iter().map(|(id, _)| *id).collect();
+        for listen in all {
+            self.heard_by(listen);
+        }
+        for listen in again {
+            self.emit(Event::Missed(listen));
+        }
+    }
+
+    /// The server has no stream to tell changes on, so nobody hears of them.
+    pub(in crate::client) fn stream_refused(&mut self, error: &ClientError) {
+        let is_one = |listener: &Listener| listener.way == Way::Unasked;
+        let all = self.listeners.iter().filter(|(_, listener)| is_one(listener));
+        for listen in all.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.end_listening(listen, Err(error.clone()));
+        }
+    }
+
+    /// The session is gone, and with it what was subscribed.
+    pub(super) fn interrupt_listeners(&mut self) {
+        for listener in self.listeners.values_mut() {
+            listener.way = Way::Waiting;
+        }
+    }
+
+    /// The stream of a subscription ended without a word: it is made again (R26-SUBS-11).
+    pub(super) fn listening_broke(&mut self, listen: ListenId, error: ClientError) {
+        let most = self.config.limits.reconnects;
+        let Some(listener) = self.listeners.get_mut(&listen) else { return };
+        listener.way = Way::Waiting;
+        listener.attempts += 1;
+        let is_final = !matches!(error.kind, ErrorKind::Connection(_) | ErrorKind::TimedOut);
+        if listener.attempts > most || is_final {
+            return self.end_listening(listen, Err(error));
+        }
+        let pause = FIRST_PAUSE * 2u32.saturating_pow(listener.attempts - 1);
+        self.timers.set(Timer::Relisten(listen), self.now + pause);
+    }
+
+    /// Has the server looked for again, where somebody waits for its changes.
+    pub(super) fn reconnect(&mut self) {
+        let most = self.config.limits.reconnects;
+        let mut soonest = None;
+        for listen in self.listeners.keys().copied().collect::<Vec<_>>() {
+            let Some(listener) = self.listeners.get_mut(&listen) else { continue };
+            listener.attempts += 1;
+            if listener.attempts > most {
+                let lost = ClientError::never(ErrorKind::SessionLost);
+                self.end_listening(listen, Err(lost));
+            } else {
+                soonest =
+                    Some(soonest.map_or(listener.attempts, |it: u32| it.min(listener.attempts)));
+            }
+        }
+        if let Some(attempts) = soonest {
+            let pause = FIRST_PAUSE * 2u32.saturating_pow(attempts - 1);
+            self.timers.set(Timer::Reconnect, self.now + pause);
+        }
+    }
+
+    pub(super) fn listening_failed(&mut self, listen: ListenId, kind: ErrorKind) {
+        self.end_listening(listen, Err(ClientError::never(kind)));
+    }
+
+    pub(super) fn relisten(&mut self, listen: ListenId) {
+        self.start_listening(listen);
+    }
+
+    /// The one place where subscriptions end.
+    pub(super) fn end_listening(&mut self, listen: ListenId, how: Result<(), ClientError>) {
+        let Some(ended) = self.listeners.remove(&listen) else { return };
+        self.timers.clear(Timer::Relisten(listen));
+        match ended.way {
+            Way::Waiting => {}
+            Way::Request(id) => self.forget(id, "no longer listening"),
+            Way::Unasked => self.unsubscribe(&ended.filter),
+        }
+        let unasked = |listener: &Listener| listener.way == Way::Unasked;
+        if ended.way == Way::Unasked && !self.listeners.values().any(unasked) {
+            self.outgoing.push_back(Outgoing::Stream(false));
+        }
+        self.emit(Event::Unlistened(listen, how));
+    }
+
+    /// What nobody else listens to.
+    fn unsubscribe(&mut self, filter: &Filter) {
+        let Some(server) = self.server.clone().filter(|_| self.is_open()) else { return };
+        if !server.description.capabilities.subscribe {
+            return;
+        }
+        for uri in &filter.uris {
+            let others = self.listeners.values();
+            if !others.into_iter().any(|other| other.filter.uris.contains(uri)) {
+                self.subscribe(&server.adapter, Operation::Unsubscribe, uri);
+            }
+        }
+    }
+}
+
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+
+/// Whether a listener wants to know. A part of a resource that it listens to counts (R26-SUBS-15).
+fn concerns(filter: &Filter, change: &Change) -> bool {
+    let within = |uri: &str| {
+        let part_of = |own: &String| {
+            uri.strip_prefix(own.as_str()).is_some_and(|rest| rest.starts_with(['/', '#', '?']))
+        };
+        filter.uris.iter().any(part_of)
+    };
+    filter.wants(change) || matches!(change, Change::Updated(uri) if within(uri))
+}

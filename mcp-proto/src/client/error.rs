@@ -1,0 +1,186 @@
+//! Why a call has no result.
+
+use core::fmt;
+
+use crate::model::{FailureKind, InputRequired};
+use crate::revision::{BadReply, ServerError};
+
+/// Why a call has no result, and whether it may have run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientError {
+    /// What happened.
+    pub kind: ErrorKind,
+    /// Whether the server may have begun to run the call.
+    pub ran: Ran,
+}
+
+/// Whether the server may have begun to run a call that has no result. Only what never ran is safe
+/// to repeat without thought (T-38).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// It did not: it was not sent, or it was refused before anything ran.
+    Never,
+    /// It may have, wholly or in part.
+    Maybe,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    // The caller.
+    /// The caller no longer wanted it.
+    Cancelled,
+    /// The machine was closed.
+    Closed,
+    /// More calls than [`Limits::calls`](super::Limits::calls) are under way.
+    TooManyCalls,
+    /// Nothing can be asked in this way; the text says what instead.
+    Misuse(&'static str),
+    /// The revision that the server speaks has no such call.
+    NotInRevision,
+    /// A question of the server's was not answered.
+    Unanswered(String),
+
+    /// The server asks first, and nobody is there to be asked: call again with the answers.
+    InputRequired(Box<InputRequired>),
+
+    // The server.
+    /// It answered with an error.
+    Server {
+        /// What it says.
+        error: ServerError,
+        /// What its code means.
+        meaning: FailureKind,
+    },
+    /// It wants (other) credentials: status 401 or 403 (C70).
+    Unauthorized {
+        /// The status.
+        status: u16,
+        /// The values of `WWW-Authenticate`.
+        challenges: Vec<String>,
+    },
+    /// HTTP failed with this status, and the body is no message (C61).
+    Http {
+        /// The status.
+        status: u16,
+        /// Seconds after which to try again, where it says so.
+        retry_after: Option<u64>,
+    },
+    /// Server and client have no revision in common.
+    NoCommonVersion {
+        /// What the server offers.
+        offered: Vec<String>,
+    },
+    /// The session was lost, and again after a new handshake.
+    SessionLost,
+    /// What it sent is no answer to the call.
+    BadReply(BadReply),
+    /// What it sent is not the protocol; the text says what of it.
+    Protocol(&'static str),
+    /// It sent more than a limit allows; the text says which.
+    TooMuch(&'static str),
+    /// A list's cursor came a second time.
+    RepeatingCursor,
+    /// It asked more often than [`Limits::rounds`](super::Limits::rounds).
+    TooManyRounds,
+
+    // The world.
+    /// It did not answer in time.
+    TimedOut,
+    /// The connection broke, or could not be made; the text is the carrier's.
+    Connection(String),
+}
+
+/// Who is to blame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Erred {
+    /// The caller.
+    Caller,
+    /// The server.
+    Server,
+    /// Neither: the world between them.
+    World,
+}
+
+impl ClientError {
+    pub(crate) fn never(kind: ErrorKind) -> Self {
+        Self { kind, ran: Ran::Never }
+    }
+
+    pub(crate) fn maybe(kind: ErrorKind) -> Self {
+        Self { kind, ran: Ran::Maybe }
+    }
+
+    /// Who is to blame.
+    pub fn erred(&self) -> Erred {
+        match self.kind {
+            ErrorKind::Cancelled
+            | ErrorKind::Closed
+            | ErrorKind::TooManyCalls
+            | ErrorKind::Misuse(_)
+            | ErrorKind::NotInRevision
+            | ErrorKind::InputRequired(_)
+            | ErrorKind::Unanswered(_) => Erred::Caller,
+            ErrorKind::TimedOut | ErrorKind::Connection(_) => Erred::World,
+            _ => Erred::Server,
+        }
+    }
+
+    /// The error that the server answered with, if it answered.
+    pub fn server(&self) -> Option<&ServerError> {
+        match &self.kind {
+            ErrorKind::Server { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind.fmt(f)?;
+        match self.ran {
+            Ran::Never => Ok(()),
+            Ran::Maybe => f.write_str(" (the call may have run)"),
+        }
+    }
+}
+
+impl core::error::Error for ClientError {}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cancelled => f.write_str("cancelled"),
+            Self::Closed => f.write_str("the client is closed"),
+            Self::TooManyCalls => f.write_str("too many calls are under way"),
+            Self::Misuse(why) => f.write_str(why),
+            Self::NotInRevision => {
+                f.write_str("the server's revision of the protocol has no such call")
+            }
+            Self::Unanswered(why) => write!(f, "the server's question was not answered: {why}"),
+            Self::InputRequired(_) => f.write_str("the server asks something first"),
+            Self::Server { error, .. } => {
+                write!(f, "the server answered with error {}: {}", error.code, error.message)
+            }
+            Self::Unauthorized { status, .. } => {
+                write!(f, "the server wants other credentials (status {status})")
+            }
+            Self::Http { status, .. } => write!(f, "the server answered with status {status}"),
+            Self::NoCommonVersion { offered } if offered.is_empty() => {
+                f.write_str("the server speaks no version of the protocol that the client speaks")
+            }
+            Self::NoCommonVersion { offered } => {
+                write!(f, "the server speaks only {}", offered.join(", "))
+            }
+            Self::SessionLost => f.write_str("the server lost the session"),
+            Self::BadReply(bad) => bad.fmt(f),
+            Self::Protocol(what) => write!(f, "the server does not keep to the protocol: {what}"),
+            Self::TooMuch(what) => write!(f, "the server sent too much: {what}"),
+            Self::RepeatingCursor => f.write_str("the server's list repeats a cursor"),
+            Self::TooManyRounds => f.write_str("the server asks without end"),
+            Self::TimedOut => f.write_str("no answer in time"),
+            Self::Connection(why) => f.write_str(why),
+        }
+    }
+}

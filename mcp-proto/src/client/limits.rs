@@ -1,0 +1,103 @@
+//! What a client accepts from a server, and how long it waits.
+
+use core::time::Duration;
+
+use crate::frame::http1;
+use crate::frame::json::ScanLimits;
+use crate::frame::sse;
+use crate::revision::ReadLimits;
+
+/// Bounds on everything that a server decides. No server can make a machine hold or do more.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of one message: a body, a line, an event. 4 MiB.
+    pub message: usize,
+    /// How deep JSON may nest. 128.
+    pub depth: usize,
+    /// Messages in one batch. 100.
+    pub batch: usize,
+    /// Calls under way or waiting at once; further ones end at once. 1,024.
+    pub calls: usize,
+    /// Questions of the server that are open at once; further ones are refused. 32.
+    pub asks: usize,
+    /// How often one call may be answered with questions, or with nothing but a state. 32.
+    pub rounds: u32,
+    /// Pages of one list. 1,000.
+    pub pages: usize,
+    /// Entries of one list. 100,000.
+    pub entries: usize,
+    /// Bytes of one list, all pages together. 64 MiB.
+    pub listing: usize,
+    /// Bytes of a session's id. 1,024.
+    pub session_id: usize,
+    /// Results in the cache, where it is on. 64.
+    pub cached: usize,
+    /// Bytes in the cache, about. 16 MiB.
+    pub cached_bytes: usize,
+    /// Events that wait to be fetched before input stops. 4,096.
+    pub queued: usize,
+    /// How often a broken stream is taken up again without news in between. 5.
+    pub reconnects: u32,
+    /// The longest time that a server may have its client wait before it comes back. 60 s.
+    pub retry_most: Duration,
+    /// The shortest time before a client comes back, whatever a server says. 50 ms.
+    pub retry_least: Duration,
+    /// How long a server may be silent to the question which revision it speaks. 8 s.
+    pub probe: Duration,
+    /// How long a handshake may take. 30 s.
+    pub handshake: Duration,
+    /// How much silence a call bears; progress is none. 120 s.
+    pub patience: Duration,
+    /// How long a call may take in all, whatever progress it makes (R2503-TIME-04). 1 h.
+    pub longest: Duration,
+    /// How long a response may go on after its answer. 2 s.
+    pub drain: Duration,
+    /// How long the end of a session may take. 2 s (C68).
+    pub goodbye: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Self {
+            message: 4 << 20,
+            depth: 128,
+            batch: 100,
+            calls: 1_024,
+            asks: 32,
+            rounds: 32,
+            pages: 1_000,
+            entries: 100_000,
+            listing: 64 << 20,
+            session_id: 1_024,
+            cached: 64,
+            cached_bytes: 16 << 20,
+            queued: 4_096,
+            reconnects: 5,
+            retry_most: seconds(60),
+            retry_least: Duration::from_millis(50),
+            probe: seconds(8),
+            handshake: seconds(30),
+            patience: seconds(120),
+            longest: seconds(3_600),
+            drain: seconds(2),
+            goodbye: seconds(2),
+        }
+    }
+}
+
+impl Limits {
+    pub(crate) fn read(&self) -> ReadLimits {
+        ReadLimits { scan: ScanLimits::depth(self.depth), batch: self.batch }
+    }
+
+    pub(crate) fn sse(&self) -> sse::Limits {
+        sse::Limits { line: self.message + "data: ".len(), event: self.message }
+    }
+
+    /// The limits of the connections below.
+    pub fn http(&self) -> http1::Limits {
+        http1::Limits::default()
+    }
+}

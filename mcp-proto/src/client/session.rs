@@ -1,0 +1,152 @@
+//! One server over HTTP.
+
+mod exchange;
+mod inputs;
+mod requests;
+mod streams;
+
+use std::collections::BTreeMap;
+
+use self::exchange::Exchange;
+use self::streams::{Standing, Tail};
+use super::core::{Core, Outgoing};
+use super::machine::sealed::Carrier;
+use super::timers::Timers;
+use super::{Carriage, Carry, Config, ExchangeId, InvalidUrl, Machine, Method, Url};
+use crate::time::Instant;
+
+/// A client of one server over HTTP, with any number of exchanges at once, whoever carries them:
+/// our own connections, another library's client, or a server's machine in the same process. See
+/// [`Machine`] for the application's side.
+///
+/// - in: [`handle_head`](Self::handle_head), [`handle_body`](Self::handle_body),
+///   [`handle_end`](Self::handle_end), [`handle_failed`](Self::handle_failed)
+/// - out: [`Carry::Open`] and [`Carry::Close`] among the outputs
+///
+/// It speaks Streamable HTTP, and the transport before it (HTTP+SSE) where that is all that the
+/// server has.
+#[derive(Debug)]
+pub struct Session {
+    core: Core,
+    url: Url,
+    /// Of an HTTP+SSE server: where messages go.
+    endpoint: Option<Url>,
+    /// What the server calls this session.
+    id: Option<String>,
+    /// What the server would call the session that is being opened (C59).
+    candidate: Option<String>,
+    exchanges: BTreeMap<ExchangeId, Exchange>,
+    /// The exchange in which a request's answer is to come.
+    of_request: BTreeMap<i64, ExchangeId>,
+    /// Streams that broke before the answer, and can be taken up again.
+    tails: BTreeMap<i64, Tail>,
+    standing: Standing,
+    timers: Timers<Timer>,
+    next_exchange: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    /// An exchange has gone on for long enough after what it was for.
+    Enough(ExchangeId),
+    /// A broken stream is taken up again.
+    Resume(i64),
+    /// The server's own stream is opened again.
+    Stand,
+}
+
+impl Session {
+    /// A client of the server at `url` that begins at `now`.
+    ///
+    /// # Errors
+    /// Where that is no URL of a server.
+    pub fn new(config: Config, url: &str, now: Instant) -> Result<Self, InvalidUrl> {
+        let mut session = Self {
+            core: Core::new(config, Carriage::Http, now),
+            url: Url::parse(url)?,
+            endpoint: None,
+            id: None,
+            candidate: None,
+            exchanges: BTreeMap::new(),
+            of_request: BTreeMap::new(),
+            tails: BTreeMap::new(),
+            standing: Standing::default(),
+            timers: Timers::new(),
+            next_exchange: 0,
+        };
+        session.core.ask_for_seed();
+        session.connect(now);
+        Ok(session)
+    }
+
+    /// Where the server is. Every request goes to this origin.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Whether the bodies of exchanges should be handed in now. While they should not, the
+    /// application is behind with its events.
+    pub fn wants_input(&self) -> bool {
+        self.core.has_room()
+    }
+
+    /// How many exchanges are under way.
+    pub fn exchanges(&self) -> usize {
+        self.exchanges.len()
+    }
+}
+
+impl Machine for Session {
+    fn is_closed(&self) -> bool {
+        self.core.is_closed() && self.exchanges.is_empty()
+    }
+}
+
+impl Carrier for Session {
+    fn core(&self) -> &Core {
+        &self.core
+    }
+
+    fn core_mut(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    fn pump(&mut self) {
+        while let Some(outgoing) = self.core.next_outgoing() {
+            self.send(outgoing);
+        }
+    }
+
+    fn carrier_timeout(&self) -> Option<Instant> {
+        self.timers.next()
+    }
+
+    fn carrier_expired(&mut self, now: Instant) {
+        while let Some(timer) = self.timers.expire(now) {
+            match timer {
+                Timer::Enough(exchange) => self.abandon(exchange),
+                Timer::Resume(id) => self.resume(id),
+                Timer::Stand => self.stand(),
+            }
+            self.pump();
+        }
+    }
+
+    /// Ends all exchanges, and the session by one more, which may take a moment (C68,
+    /// R2503-SESS-08).
+    fn carrier_close(&mut self) {
+        let all: Vec<_> = self.exchanges.keys().copied().collect();
+        for exchange in all {
+            if !matches!(
+                self.exchanges.get(&exchange),
+                Some(Exchange { purpose: exchange::For::Goodbye, .. })
+            ) {
+                self.abandon(exchange);
+            }
+        }
+        self.timers = Timers::new();
+        self.tails.clear();
+        self.standing = Standing::default();
+        self.farewell();
+    }
+}

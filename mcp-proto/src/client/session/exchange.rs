@@ -1,0 +1,99 @@
+//! One HTTP exchange, as its client sees it.
+
+use crate::frame::http1::Headers;
+use crate::frame::sse;
+
+/// An exchange under way.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) purpose: For,
+    pub(super) reading: Reading,
+    /// The request named a session, so that 404 says that it is gone (R2503-SESS-07).
+    pub(super) in_session: bool,
+}
+
+/// What an exchange is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum For {
+    /// The answer to this request.
+    Request(i64),
+    /// The rest of the stream with the answer to this request.
+    Resume(i64),
+    /// A message that has no answer; that it completes a handshake is waited for.
+    Note { completes: bool },
+    /// What the server says unasked.
+    Standing,
+    /// Everything that an HTTP+SSE server says.
+    Everything,
+    /// A message to an HTTP+SSE server, which answers elsewhere; of a request, its id.
+    Post(Option<i64>, Completes),
+    /// The end of the session.
+    Goodbye,
+}
+
+/// Whether a message completes a handshake.
+pub(super) type Completes = bool;
+
+/// What is being read.
+#[derive(Debug)]
+pub(super) enum Reading {
+    /// The head has not come.
+    Head,
+    /// A body to be read whole.
+    Whole { status: u16, body: Vec<u8>, challenges: Vec<String>, retry_after: Option<u64> },
+    /// A body that nobody reads.
+    Unread { status: u16, challenges: Vec<String>, retry_after: Option<u64> },
+    /// An event stream.
+    Events(Box<sse::Decoder>),
+}
+
+/// What the media type of a response says about its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Media {
+    Json,
+    Events,
+    Other,
+}
+
+impl Media {
+    /// A body without a type may be a message.
+    pub(super) fn of<H: Headers + ?Sized>(headers: &H) -> Self {
+        let Some(value) = headers.get("content-type") else { return Self::Json };
+        let essence = value.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        let is = |name: &str| essence.eq_ignore_ascii_case(name.as_bytes());
+        let is_json = is("application/json") || essence.to_ascii_lowercase().ends_with(b"+json");
+        match () {
+            () if is("text/event-stream") => Self::Events,
+            () if is_json || essence.is_empty() => Self::Json,
+            () => Self::Other,
+        }
+    }
+}
+
+/// Whether the body is encoded, which nobody asked for.
+pub(super) fn is_encoded<H: Headers + ?Sized>(headers: &H) -> bool {
+    headers.get_all("content-encoding").any(|value| {
+        let value = value.trim_ascii();
+        !value.is_empty() && !value.eq_ignore_ascii_case(b"identity")
+    })
+}
+
+/// A session's id, if it is a valid one (R2503-SESS-03).
+pub(super) fn session_id<H: Headers + ?Sized>(headers: &H, most: usize) -> Option<String> {
+    let mut values = headers.get_all("mcp-session-id");
+    let id = values.next().filter(|id| !id.is_empty() && id.len() <= most)?;
+    let is_visible = id.iter().all(|byte| (0x21..=0x7e).contains(byte));
+    (values.next().is_none() && is_visible).then(|| String::from_utf8_lossy(id).into_owned())
+}
+
+/// The challenges of a refusal; a few of them, as they came.
+pub(super) fn challenges<H: Headers + ?Sized>(headers: &H) -> Vec<String> {
+    const MOST: usize = 8;
+    let values = headers.get_all("www-authenticate").take(MOST);
+    values.map(|value| String::from_utf8_lossy(value).into_owned()).collect()
+}
+
+/// Seconds to wait before trying again. A date is not read: the machine has no clock.
+pub(super) fn retry_after<H: Headers + ?Sized>(headers: &H) -> Option<u64> {
+    core::str::from_utf8(headers.get("retry-after")?).ok()?.trim().parse().ok()
+}

@@ -1,0 +1,380 @@
+//! Responses of the server.
+
+use bytes::Bytes;
+
+use super::exchange::{
+    Exchange, For, Media, Reading, challenges, is_encoded, retry_after, session_id,
+};
+use super::{Carrier, ExchangeId, Session, Timer};
+use crate::client::core::{Broken, Place, Purpose};
+use crate::client::negotiation::Evidence;
+use crate::client::{ClientError, ErrorKind, Ran};
+use crate::frame::http1::Headers;
+use crate::frame::sse;
+use crate::time::Instant;
+
+impl Session {
+    /// The head of an exchange's response came. Interim responses are not handed in.
+    pub fn handle_head<H: Headers + ?Sized>(
+        &mut self,
+        now: Instant,
+        exchange: ExchangeId,
+        status: u16,
+        headers: &H,
+    ) {
+        self.core.advance(now);
+        let Some(found) = self.exchanges.get(&exchange) else { return };
+        let (purpose, in_session) = (found.purpose, found.in_session);
+        let is_success = (200..300).contains(&status);
+        let media = Media::of(headers);
+        let listens =
+            matches!(purpose, For::Request(_) | For::Resume(_) | For::Standing | For::Everything);
+        if is_success && listens && is_encoded(headers) {
+            self.broken(exchange, Broken::Nonsense("an encoding that nobody asked for"));
+        } else if is_success && listens && media == Media::Events {
+            if let For::Request(id) = purpose {
+                self.note_session(id, headers);
+            }
+            let decoder = sse::Decoder::new(self.core.config.limits.sse());
+            self.read(exchange, Reading::Events(Box::new(decoder)));
+            match purpose {
+                For::Standing => self.standing_opened(),
+                For::Everything => {}
+                _ => {}
+            }
+        } else if is_success && matches!(purpose, For::Standing | For::Resume(_) | For::Everything)
+        {
+            self.broken(exchange, Broken::Nonsense("no event stream where one was asked for"));
+        } else if status == 404 && in_session && purpose != For::Goodbye {
+            self.session_gone(exchange);
+        } else {
+            if let (true, For::Request(id)) = (is_success, purpose) {
+                self.note_session(id, headers);
+            }
+            let (challenges, retry_after) = (challenges(headers), retry_after(headers));
+            let reading = match media {
+                Media::Json => Reading::Whole { status, body: Vec::new(), challenges, retry_after },
+                _ => Reading::Unread { status, challenges, retry_after },
+            };
+            self.read(exchange, reading);
+            // A stream is not waited for to its end: a body of another kind may have none.
+            if matches!(purpose, For::Standing | For::Resume(_) | For::Everything)
+                && media != Media::Json
+            {
+                self.finish(exchange);
+            }
+        }
+        self.pump();
+    }
+
+    /// A piece of a response's body came.
+    pub fn handle_body(&mut self, now: Instant, exchange: ExchangeId, bytes: &[u8]) {
+        self.core.advance(now);
+        let most = self.core.config.limits.message;
+        match self.exchanges.get_mut(&exchange).map(|found| &mut found.reading) {
+            Some(Reading::Whole { body, .. }) if body.len() + bytes.len() <= most => {
+                body.extend_from_slice(bytes);
+            }
+            Some(Reading::Whole { .. }) => {
+                self.broken(exchange, Broken::TooMuch("bytes of a body"))
+            }
+            Some(Reading::Events(decoder)) => {
+                decoder.feed(bytes);
+                self.events(exchange);
+            }
+            Some(Reading::Unread { .. } | Reading::Head) | None => {}
+        }
+        self.pump();
+    }
+
+    /// A response is complete.
+    pub fn handle_end(&mut self, now: Instant, exchange: ExchangeId) {
+        self.core.advance(now);
+        self.finish(exchange);
+        self.pump();
+    }
+
+    /// An exchange has no response, or not all of one; `sent` says whether any of the request may
+    /// have reached the server, `why` what went wrong.
+    pub fn handle_failed(&mut self, now: Instant, exchange: ExchangeId, sent: bool, why: &str) {
+        self.core.advance(now);
+        let ran = if sent { Ran::Maybe } else { Ran::Never };
+        let error = ClientError { kind: ErrorKind::Connection(why.to_owned()), ran };
+        self.broken(exchange, Broken::Gone(error));
+        self.pump();
+    }
+
+    fn read(&mut self, exchange: ExchangeId, reading: Reading) {
+        if let Some(found) = self.exchanges.get_mut(&exchange) {
+            found.reading = reading;
+        }
+    }
+
+    /// Which session a successful handshake opens, if any (C59).
+    fn note_session<H: Headers + ?Sized>(&mut self, id: i64, headers: &H) {
+        if self.core.purpose(id) == Some(Purpose::Negotiation) {
+            self.candidate = session_id(headers, self.core.config.limits.session_id);
+        }
+    }
+
+    // ---- event streams ----
+
+    /// Takes the events that are complete. One after the other, never by recursion (C64).
+    fn events(&mut self, exchange: ExchangeId) {
+        loop {
+            let Some(Exchange { purpose, reading: Reading::Events(decoder), .. }) =
+                self.exchanges.get_mut(&exchange)
+            else {
+                return;
+            };
+            let purpose = *purpose;
+            match decoder.next_event() {
+                None => return,
+                Some(Ok(event)) => self.event(exchange, purpose, event),
+                Some(Err(_)) => {
+                    return self.broken(exchange, Broken::TooMuch("bytes of an event"));
+                }
+            }
+            self.pump();
+        }
+    }
+
+    fn event(&mut self, exchange: ExchangeId, purpose: For, event: sse::Event) {
+        let name = event.event().unwrap_or("message").to_owned();
+        let Some(message) = event.message() else {
+            return;
+        };
+        if purpose == For::Everything && name == "endpoint" {
+            return self.endpoint_told(exchange, message);
+        }
+        if name != "message" {
+            return;
+        }
+        let text = Bytes::copy_from_slice(message.as_bytes());
+        match purpose {
+            For::Request(id) | For::Resume(id) => {
+                self.core.hear(text, Place::Response(id, 200));
+                // What the stream was for has come; the rest of it has a moment (C67).
+                if !self.core.awaits(id) {
+                    self.of_request.remove(&id);
+                    self.tails.remove(&id);
+                    let until = self.core.now + self.core.config.limits.drain;
+                    self.timers.set(Timer::Enough(exchange), until);
+                }
+            }
+            For::Standing => {
+                self.standing_heard();
+                self.core.hear(text, Place::Stream);
+            }
+            For::Everything => {
+                self.core.hear(text, Place::Stream);
+            }
+            For::Note { .. } | For::Post(..) | For::Goodbye => {}
+        }
+    }
+
+    /// An HTTP+SSE server tells where messages go: within its own origin (C56, T-26).
+    fn endpoint_told(&mut self, exchange: ExchangeId, reference: &str) {
+        self.timers.clear(Timer::Enough(exchange));
+        match self.url.join(reference) {
+            Ok(endpoint) => {
+                let is_first = self.endpoint.is_none();
+                self.endpoint = Some(endpoint);
+                if is_first {
+                    self.core.evidence(Evidence::Endpoint);
+                }
+            }
+            Err(_) => self.broken(exchange, Broken::Nonsense("an endpoint of another origin")),
+        }
+    }
+
+    // ---- ends ----
+
+    /// An exchange came to its end in good order.
+    fn finish(&mut self, exchange: ExchangeId) {
+        self.timers.clear(Timer::Enough(exchange));
+        let Some(found) = self.exchanges.get(&exchange) else { return };
+        match (&found.reading, found.purpose) {
+            (Reading::Head, _) => {
+                let error = ErrorKind::Connection("the response has no head".to_owned());
+                return self.broken(exchange, Broken::Gone(ClientError::maybe(error)));
+            }
+            (Reading::Events(_), _) => {
+                let error = ErrorKind::Connection("the stream ended before the answer".to_owned());
+                return self.broken(exchange, Broken::Gone(ClientError::maybe(error)));
+            }
+            (Reading::Whole { .. } | Reading::Unread { .. }, _) => {}
+        }
+        let Some(Exchange { purpose, reading, .. }) = self.exchanges.remove(&exchange) else {
+            return;
+        };
+        let (status, body, challenges, retry_after) = match reading {
+            Reading::Whole { status, body, challenges, retry_after } => {
+                (status, body, challenges, retry_after)
+            }
+            Reading::Unread { status, challenges, retry_after } => {
+                (status, Vec::new(), challenges, retry_after)
+            }
+            Reading::Head | Reading::Events(_) => return,
+        };
+        let refusal = refusal(status, challenges, retry_after);
+        match purpose {
+            For::Request(id) | For::Resume(id) => {
+                self.of_request.remove(&id);
+                self.whole(id, status, body, refusal);
+            }
+            For::Note { completes } => self.noted(status, completes, &refusal),
+            For::Post(id, completes) => self.posted(id, status, body, completes, refusal),
+            For::Standing => match status {
+                401 | 403 => {
+                    self.core.stream_refused(&refusal);
+                    self.standing_refused("the server wants other credentials");
+                }
+                500.. => self.standing_broke("", None),
+                _ => self.standing_refused("it has no stream for changes"),
+            },
+            For::Everything => self.core.evidence(Evidence::Status(status, refusal)),
+            For::Goodbye => {}
+        }
+    }
+
+    /// A response that is no stream came whole.
+    fn whole(&mut self, id: i64, status: u16, body: Vec<u8>, refusal: ClientError) {
+        // Credentials come before all that a body may say (C23, C70).
+        if !matches!(status, 401 | 403) && !body.trim_ascii().is_empty() {
+            self.core.hear(body.into(), Place::Response(id, status));
+        }
+        if self.core.awaits(id) {
+            let broken = match status {
+                200..300 => Broken::Nonsense("a response without the answer"),
+                _ => Broken::Status(status, refusal),
+            };
+            self.core.broken(id, broken);
+        }
+    }
+
+    /// A message that has no answer arrived, or was refused.
+    fn noted(&mut self, status: u16, completes: bool, refusal: &ClientError) {
+        if !(200..300).contains(&status) {
+            self.core.warn(format!("a message was refused: {refusal}"));
+        }
+        if completes {
+            self.core.confirmed();
+            self.pump();
+            self.stand();
+        }
+    }
+
+    /// A message to an HTTP+SSE server arrived, or was refused. Some answer in the response (C56).
+    fn posted(
+        &mut self,
+        id: Option<i64>,
+        status: u16,
+        body: Vec<u8>,
+        completes: bool,
+        refusal: ClientError,
+    ) {
+        let is_success = (200..300).contains(&status);
+        let Some(id) = id else { return self.noted(status, completes, &refusal) };
+        self.of_request.remove(&id);
+        if body.trim_ascii().starts_with(b"{") {
+            self.core.hear(body.into(), Place::Response(id, status));
+        }
+        if !is_success && self.core.awaits(id) {
+            self.core.broken(id, Broken::Status(status, refusal));
+        }
+    }
+
+    /// The session that a request named is gone (C58).
+    fn session_gone(&mut self, exchange: ExchangeId) {
+        let Some(Exchange { purpose, .. }) = self.exchanges.get(&exchange) else { return };
+        let purpose = *purpose;
+        let never_worked = !self.standing.worked;
+        self.abandon(exchange);
+        // Some have no such route and no stream; then 404 says nothing about the session.
+        if purpose == For::Standing && never_worked {
+            return self.standing_refused("it has no stream for changes");
+        }
+        if let For::Note { completes: true } = purpose {
+            return self.noted(404, true, &refusal(404, Vec::new(), None));
+        }
+        self.id = None;
+        self.standing_ended();
+        match purpose {
+            For::Request(id) => {
+                self.of_request.remove(&id);
+                self.core.session_lost(id, Ran::Never);
+            }
+            For::Resume(id) => {
+                self.of_request.remove(&id);
+                self.tails.remove(&id);
+                self.core.session_lost(id, Ran::Maybe);
+            }
+            _ => self.core.renew(),
+        }
+    }
+
+    /// An exchange ends in disorder.
+    fn broken(&mut self, exchange: ExchangeId, how: Broken) {
+        self.timers.clear(Timer::Enough(exchange));
+        let Some(found) = self.exchanges.remove(&exchange) else { return };
+        if !matches!(how, Broken::Gone(_)) {
+            self.core.carry(crate::client::Carry::Close(exchange));
+        }
+        let (from, retry) = match &found.reading {
+            Reading::Events(decoder) => {
+                (decoder.last_event_id().to_owned(), decoder.reconnection_time())
+            }
+            _ => (String::new(), None),
+        };
+        match (found.purpose, how) {
+            (For::Request(id) | For::Resume(id), Broken::Gone(error)) => {
+                self.of_request.remove(&id);
+                let resumes = matches!(found.purpose, For::Resume(_)) || !from.is_empty();
+                match resumes {
+                    true => self.broke(id, &from, retry, error),
+                    false => self.lose(id, error),
+                }
+            }
+            (For::Request(id) | For::Resume(id), how) => {
+                self.of_request.remove(&id);
+                self.tails.remove(&id);
+                self.core.broken(id, how);
+            }
+            (For::Note { completes } | For::Post(None, completes), how) => {
+                self.core.warn(format!("a message did not arrive: {}", how.into_error()));
+                if completes {
+                    self.core.confirmed();
+                    self.pump();
+                    self.stand();
+                }
+            }
+            (For::Post(Some(id), _), how) => {
+                self.of_request.remove(&id);
+                self.core.broken(id, how);
+            }
+            (For::Standing, Broken::Gone(_)) => self.standing_broke(&from, retry),
+            (For::Standing, _) => self.standing_refused("it has no stream for changes"),
+            (For::Everything, how) => {
+                self.endpoint = None;
+                self.core.disconnected(how);
+            }
+            (For::Goodbye, _) => {}
+        }
+    }
+
+    pub(super) fn lose(&mut self, id: i64, error: ClientError) {
+        self.core.broken(id, Broken::Gone(error));
+    }
+}
+
+/// What a status says that came without a message. Nothing ran of what was refused as the client's
+/// own fault.
+fn refusal(status: u16, challenges: Vec<String>, retry_after: Option<u64>) -> ClientError {
+    let kind = match status {
+        401 | 403 => ErrorKind::Unauthorized { status, challenges },
+        _ => ErrorKind::Http { status, retry_after },
+    };
+    let ran = if status >= 500 { Ran::Maybe } else { Ran::Never };
+    ClientError { kind, ran }
+}

@@ -1,0 +1,131 @@
+//! Messages to the server.
+
+use bytes::Bytes;
+
+use super::exchange::{Exchange, For, Reading};
+use super::{Carriage, Carry, ExchangeId, Method, Outgoing, Session, Timer};
+use crate::client::Open;
+use crate::client::core::Purpose;
+
+impl Session {
+    pub(super) fn send(&mut self, outgoing: Outgoing) {
+        match outgoing {
+            Outgoing::Request { id, body, headers, purpose } => {
+                let headers = self.headers(headers, purpose == Purpose::Negotiation);
+                let what = match self.endpoint {
+                    Some(_) => For::Post(Some(id), false),
+                    None => For::Request(id),
+                };
+                let exchange = self.post(what, headers, body);
+                self.of_request.insert(id, exchange);
+            }
+            Outgoing::Answer(body) => self.note(body, false),
+            Outgoing::Initialized(body) => self.note(body, true),
+            Outgoing::Forget { id, body } => {
+                if let Some(body) = body {
+                    self.note(body, false);
+                }
+                self.tails.remove(&id);
+                self.timers.clear(Timer::Resume(id));
+                if let Some(exchange) = self.of_request.remove(&id) {
+                    self.abandon(exchange);
+                }
+            }
+            Outgoing::Seek => self.seek(),
+            Outgoing::Begun => self.begun(),
+            Outgoing::Stream(wanted) => self.want_stream(wanted),
+            Outgoing::Respawn => {}
+        }
+    }
+
+    fn note(&mut self, body: Bytes, completes: bool) {
+        let what = match self.endpoint {
+            Some(_) => For::Post(None, completes),
+            None => For::Note { completes },
+        };
+        let headers = self.headers(Vec::new(), false);
+        self.post(what, headers, body);
+    }
+
+    fn post(&mut self, what: For, headers: Vec<(String, String)>, body: Bytes) -> ExchangeId {
+        let mut all = vec![
+            ("Content-Type".to_owned(), "application/json".to_owned()),
+            ("Accept".to_owned(), "application/json, text/event-stream".to_owned()),
+        ];
+        all.extend(headers);
+        let target = self.endpoint.as_ref().unwrap_or(&self.url).target().to_owned();
+        self.open(what, Method::Post, target, all, body)
+    }
+
+    /// The headers that say which revision and which session a message is of. A handshake is of
+    /// neither (R2506-HDR-01, T-31, C59).
+    fn headers(&self, mirrored: Vec<(String, String)>, negotiates: bool) -> Vec<(String, String)> {
+        let mut headers = Vec::with_capacity(mirrored.len() + 2);
+        let adapter = self.core.adapter();
+        let opens = negotiates && adapter.is_some_and(|adapter| adapter.has_handshake);
+        if let Some(adapter) = adapter.filter(|_| !opens) {
+            headers.push(("MCP-Protocol-Version".to_owned(), adapter.version.to_owned()));
+            if let Some(id) = self.id.as_ref().filter(|_| adapter.has_handshake) {
+                headers.push(("Mcp-Session-Id".to_owned(), id.clone()));
+            }
+        }
+        headers.extend(mirrored);
+        headers
+    }
+
+    /// A GET for events; `from` is the last one that came (R2503-RESUME-04).
+    pub(super) fn get(&mut self, what: For, from: Option<&str>) -> ExchangeId {
+        let mut headers = vec![("Accept".to_owned(), "text/event-stream".to_owned())];
+        headers.extend(self.headers(Vec::new(), false));
+        if let Some(from) = from.filter(|from| !from.is_empty()) {
+            headers.push(("Last-Event-ID".to_owned(), from.to_owned()));
+        }
+        let target = self.url.target().to_owned();
+        self.open(what, Method::Get, target, headers, Bytes::new())
+    }
+
+    pub(super) fn open(
+        &mut self,
+        purpose: For,
+        method: Method,
+        target: String,
+        headers: Vec<(String, String)>,
+        body: Bytes,
+    ) -> ExchangeId {
+        let exchange = ExchangeId(self.next_exchange);
+        self.next_exchange += 1;
+        let in_session = headers.iter().any(|(name, _)| name == "Mcp-Session-Id");
+        self.exchanges.insert(exchange, Exchange { purpose, reading: Reading::Head, in_session });
+        self.core.carry(Carry::Open(Open { exchange, method, target, headers, body }));
+        exchange
+    }
+
+    /// Ends an exchange that nobody needs any more.
+    pub(super) fn abandon(&mut self, exchange: ExchangeId) {
+        self.timers.clear(Timer::Enough(exchange));
+        if self.exchanges.remove(&exchange).is_some() {
+            self.core.carry(Carry::Close(exchange));
+        }
+    }
+
+    /// The server is known: from here on messages are of its session, if it gave one.
+    fn begun(&mut self) {
+        let opens_session = self.core.carriage() == Carriage::Http
+            && self.core.adapter().is_some_and(|adapter| adapter.has_handshake);
+        self.id = self.candidate.take().filter(|_| opens_session);
+        self.standing.reset();
+    }
+
+    /// R2503-SESS-08; C59: without a session there is nothing to end.
+    pub(super) fn farewell(&mut self) {
+        if self.id.is_none() {
+            return;
+        }
+        let headers = self.headers(Vec::new(), false);
+        let target = self.url.target().to_owned();
+        let goodbye = self.open(For::Goodbye, Method::Delete, target, headers, Bytes::new());
+        self.id = None;
+        let until = self.core.now + self.core.config.limits.goodbye;
+        self.timers.set(Timer::Enough(goodbye), until);
+    }
+}

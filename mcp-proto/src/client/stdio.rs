@@ -1,0 +1,162 @@
+//! One server behind a pair of byte streams.
+
+use super::core::{Core, Outgoing, Place};
+use super::machine::sealed::Carrier;
+use super::{Carriage, Carry, ClientError, Config, ErrorKind, Machine};
+use crate::frame::lines::LineDecoder;
+use crate::time::Instant;
+
+/// A client on a pair of byte streams with one message per line (R24-STDIO-02): the pipes of a
+/// child process, a socket. See [`Machine`] for the application's side.
+///
+/// - in: [`handle_input`](Self::handle_input), [`handle_eof`](Self::handle_eof),
+///   [`handle_closed`](Self::handle_closed), [`handle_respawned`](Self::handle_respawned)
+/// - out: [`transmit`](Self::transmit), and [`Carry::Respawn`] among the outputs
+///
+/// Some servers of old end on a first message that they do not know (C22). Then the machine asks
+/// once to have the process started again, and begins with a handshake.
+#[derive(Debug)]
+pub struct Stdio {
+    core: Core,
+    lines: LineDecoder,
+    out: Vec<u8>,
+    /// What is to be written to the process that is about to be started.
+    respawning: bool,
+}
+
+impl Stdio {
+    /// A client that begins at `now`.
+    pub fn new(config: Config, now: Instant) -> Self {
+        let lines = LineDecoder::new(config.limits.message);
+        let core = Core::new(config, Carriage::Stdio, now);
+        let mut client = Self { core, lines, out: Vec::new(), respawning: false };
+        client.connect(now);
+        client
+    }
+
+    /// Takes bytes that arrived and says how many it took: all of them while
+    /// [`wants_input`](Self::wants_input).
+    pub fn handle_input(&mut self, now: Instant, input: &[u8]) -> usize {
+        self.core.advance(now);
+        let mut rest = input;
+        while self.wants_input() {
+            match self.lines.next(&mut rest) {
+                None => break,
+                Some(Ok(line)) => {
+                    self.core.hear(line, Place::Stream);
+                    self.pump();
+                }
+                Some(Err(too_long)) => self.core.warn(too_long.to_string()),
+            }
+        }
+        match self.wants_input() {
+            true => input.len(),
+            false => input.len() - rest.len(),
+        }
+    }
+
+    /// The server ended its side of the stream: it is done, or it crashed.
+    pub fn handle_eof(&mut self, now: Instant) {
+        self.core.advance(now);
+        if self.respawning {
+            return;
+        }
+        if let Some(line) = self.lines.finish() {
+            self.core.hear(line, Place::Stream);
+        }
+        self.gone("the server ended");
+    }
+
+    /// The stream is gone: it was reset, or a write failed.
+    pub fn handle_closed(&mut self, now: Instant) {
+        self.core.advance(now);
+        if !self.respawning {
+            self.out.clear();
+            self.gone("the connection to the server broke");
+        }
+    }
+
+    /// The server's process was started again; its streams are new.
+    pub fn handle_respawned(&mut self, now: Instant) {
+        self.core.advance(now);
+        self.respawning = false;
+    }
+
+    /// The server's process could not be started; `why` is for a person.
+    pub fn handle_unstarted(&mut self, now: Instant, why: &str) {
+        self.core.advance(now);
+        self.core.shut(ClientError::never(ErrorKind::Connection(why.to_owned())));
+        self.pump();
+    }
+
+    /// Appends what is to be written to `out`. Nothing, while a new process is awaited.
+    pub fn transmit(&mut self, out: &mut Vec<u8>) {
+        if !self.respawning {
+            out.append(&mut self.out);
+        }
+    }
+
+    /// Whether [`handle_input`](Self::handle_input) takes anything now.
+    pub fn wants_input(&self) -> bool {
+        self.core.has_room() && !self.core.is_closed()
+    }
+
+    fn gone(&mut self, why: &str) {
+        self.core.lost(ClientError::maybe(ErrorKind::Connection(why.to_owned())));
+        self.pump();
+    }
+}
+
+impl Carrier for Stdio {
+    fn core(&self) -> &Core {
+        &self.core
+    }
+
+    fn core_mut(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    fn pump(&mut self) {
+        while let Some(outgoing) = self.core.next_outgoing() {
+            match outgoing {
+                Outgoing::Request { body, .. }
+                | Outgoing::Answer(body)
+                | Outgoing::Forget { body: Some(body), .. } => self.line(&body),
+                Outgoing::Initialized(body) => {
+                    self.line(&body);
+                    self.core.confirmed();
+                }
+                Outgoing::Respawn => {
+                    self.respawning = true;
+                    self.out.clear();
+                    self.lines = LineDecoder::new(self.core.config.limits.message);
+                    self.core.carry(Carry::Respawn);
+                }
+                Outgoing::Forget { body: None, .. }
+                | Outgoing::Seek
+                | Outgoing::Begun
+                | Outgoing::Stream(_) => {}
+            }
+        }
+    }
+
+    fn carrier_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn carrier_expired(&mut self, _: Instant) {}
+
+    fn carrier_close(&mut self) {}
+}
+
+impl Machine for Stdio {}
+
+impl Stdio {
+    fn line(&mut self, message: &[u8]) {
+        self.out.extend_from_slice(message);
+        self.out.push(b'\n');
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,225 @@
+use std::sync::Arc;
+
+use super::Stdio;
+use crate::client::{CallId, Carry, ClientError, Config, Event, Machine, Output, Question};
+use crate::model::{
+    Catalog, Implementation, Json, Operation, Reply, ReplyValue, Request, Tool, ToolResult,
+};
+use crate::revision::{AdapterSet, Revision};
+use crate::server;
+use crate::server::Machine as _;
+use crate::time::Instant;
+
+const NOW: Instant = Instant::ZERO;
+
+fn config(revisions: impl IntoIterator<Item = Revision>) -> Config {
+    let mut config = Config::new(Implementation::new("client", "1"));
+    config.adapters = AdapterSet::of(revisions).unwrap();
+    config
+}
+
+fn events(client: &mut Stdio) -> Vec<Event> {
+    let mut events = Vec::new();
+    while let Some(output) = client.poll_output() {
+        match output {
+            Output::Event(event) => events.push(event),
+            Output::Carry(Carry::Respawn) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    events
+}
+
+fn sent(client: &mut Stdio) -> Vec<serde_json::Value> {
+    let mut out = Vec::new();
+    client.transmit(&mut out);
+    out.split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect()
+}
+
+fn hear(client: &mut Stdio, line: &str) {
+    client.handle_input(NOW, format!("{line}\n").as_bytes());
+}
+
+fn ended(events: &[Event], call: CallId) -> Option<Result<Reply, ClientError>> {
+    let mut ends = events.iter().filter_map(|event| match event {
+        Event::Ended(id, result) if *id == call => Some(result.clone().map(|reply| *reply)),
+        _ => None,
+    });
+    let end = ends.next();
+    assert!(ends.next().is_none(), "{call} ended twice");
+    end
+}
+
+/// A client that made its handshake at 2025-11-25; what it sent is taken.
+fn connected() -> Stdio {
+    let mut client = Stdio::new(config([Revision::V2025_11_25]), NOW);
+    let initialize = sent(&mut client);
+    assert_eq!(initialize[0]["method"], "initialize");
+    hear(
+        &mut client,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"2"},"instructions":"be kind"}}"#,
+    );
+    assert!(matches!(&events(&mut client)[..], [Event::Connected(_)]));
+    assert_eq!(sent(&mut client)[0]["method"], "notifications/initialized");
+    client
+}
+
+/// Our own server, with a tool that doubles what it is given.
+fn server(revisions: impl IntoIterator<Item = Revision>) -> server::Stdio {
+    let mut catalog = Catalog::new(Implementation::new("demo", "1"));
+    let schema = Json::parse(r#"{"type":"object"}"#).unwrap();
+    catalog.insert_tool(Tool::new("echo", schema));
+    let endpoint = server::Endpoint::builder(Arc::new(catalog))
+        .adapters(AdapterSet::of(revisions).unwrap())
+        .build();
+    server::Stdio::new(endpoint, NOW)
+}
+
+fn run(client: &mut Stdio, server: &mut server::Stdio) -> Vec<Event> {
+    let mut heard = Vec::new();
+    loop {
+        let mut there = Vec::new();
+        client.transmit(&mut there);
+        server.handle_input(NOW, &there);
+        while let Some(output) = server.poll_output() {
+            if let server::Output::Event(server::Event::Call(id, call)) = output {
+                let text = call.arguments().map(Json::as_str).unwrap_or_default().to_owned();
+                server.respond(id, ToolResult::text(text).into());
+            }
+        }
+        let mut back = Vec::new();
+        server.transmit(&mut back);
+        client.handle_input(NOW, &back);
+        heard.extend(events(client));
+        if there.is_empty() && back.is_empty() {
+            return heard;
+        }
+    }
+}
+
+#[test]
+fn every_revision_is_found_and_called_alike() {
+    for revision in Revision::ALL {
+        let mut client = Stdio::new(config(Revision::ALL), NOW);
+        let arguments = Json::parse(r#"{"a":2}"#).unwrap();
+        let call = client.call(NOW, Request::call_tool("echo", Some(arguments)));
+        let list = client.call(NOW, Request::list(Operation::ListTools));
+        let events = run(&mut client, &mut server([revision]));
+        let known = client.server().unwrap();
+        assert_eq!(known.adapter.version, revision.adapter().version);
+        assert_eq!(known.description.server.as_ref().unwrap().name, "demo");
+        let ReplyValue::Tool(result) = ended(&events, call).unwrap().unwrap().value else {
+            panic!("{revision:?}");
+        };
+        assert_eq!(result.content, ToolResult::text(r#"{"a":2}"#).content);
+        let ReplyValue::Tools(tools) = ended(&events, list).unwrap().unwrap().value else {
+            panic!("{revision:?}");
+        };
+        assert_eq!(tools.entries.len(), 1);
+    }
+}
+
+#[test]
+fn an_id_that_a_gateway_made_a_string_is_understood() {
+    // C02
+    let mut client = connected();
+    let call = client.call(NOW, Request::ping());
+    hear(&mut client, r#"{"jsonrpc":"2.0","id":"02","result":{}}"#);
+    assert!(ended(&events(&mut client), call).is_none());
+    hear(&mut client, r#"{"jsonrpc":"2.0","id":"2","result":{}}"#);
+    assert!(ended(&events(&mut client), call).unwrap().is_ok());
+}
+
+#[test]
+fn cancelling_tells_the_server_and_a_late_answer_is_ignored() {
+    // R24-CANC-01, R24-CANC-05, C83
+    let mut client = connected();
+    let call = client.call(NOW, Request::call_tool("slow", None));
+    sent(&mut client);
+    client.cancel(NOW, call);
+    client.cancel(NOW, call);
+    let cancelled = sent(&mut client);
+    assert_eq!(cancelled.len(), 1);
+    assert_eq!(cancelled[0]["method"], "notifications/cancelled");
+    assert_eq!(cancelled[0]["params"]["requestId"], 2);
+    hear(&mut client, r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#);
+    let events = events(&mut client);
+    assert!(ended(&events, call).unwrap().is_err());
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert!(sent(&mut client).is_empty());
+}
+
+#[test]
+fn a_handshake_that_times_out_is_not_cancelled() {
+    // C31
+    let mut client = Stdio::new(config([Revision::V2025_06_18]), NOW);
+    let call = client.call(NOW, Request::ping());
+    sent(&mut client);
+    let at = client.poll_timeout().unwrap();
+    client.handle_timeout(at);
+    assert!(ended(&events(&mut client), call).unwrap().is_err());
+    assert!(sent(&mut client).is_empty());
+}
+
+#[test]
+fn a_server_that_ends_on_the_probe_is_started_again_once() {
+    // C22
+    let mut client = Stdio::new(config(Revision::ALL), NOW);
+    assert_eq!(sent(&mut client)[0]["method"], "server/discover");
+    client.handle_eof(NOW);
+    assert!(matches!(client.poll_output(), Some(Output::Carry(Carry::Respawn))));
+    assert!(sent(&mut client).is_empty());
+    client.handle_eof(NOW);
+    client.handle_respawned(NOW);
+    assert_eq!(sent(&mut client)[0]["method"], "initialize");
+    client.handle_eof(NOW);
+    assert!(matches!(&events(&mut client)[..], [Event::Unavailable(_), ..]));
+}
+
+#[test]
+fn every_call_ends_when_the_server_does() {
+    // C86
+    let mut client = connected();
+    let calls: Vec<_> = (0..3).map(|_| client.call(NOW, Request::call_tool("t", None))).collect();
+    client.handle_eof(NOW);
+    let events = events(&mut client);
+    for call in calls {
+        assert!(ended(&events, call).unwrap().is_err());
+    }
+    assert!(client.is_closed() && client.poll_timeout().is_none());
+    let late = client.call(NOW, Request::ping());
+    assert!(ended(&self::events(&mut client), late).unwrap().is_err());
+}
+
+#[test]
+fn what_the_server_may_ask_is_what_was_declared() {
+    let mut config = config([Revision::V2025_06_18]);
+    config.capabilities.roots = true;
+    let mut client = Stdio::new(config, NOW);
+    let initialize = sent(&mut client);
+    assert_eq!(initialize[0]["params"]["capabilities"], serde_json::json!({ "roots": {} }));
+    hear(
+        &mut client,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"2"}}}"#,
+    );
+    events(&mut client);
+    sent(&mut client);
+    for (id, method) in [(1, "ping"), (2, "roots/list"), (3, "sampling/createMessage"), (4, "x/y")]
+    {
+        hear(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#));
+    }
+    let asked = events(&mut client);
+    let [Event::Ask(ask, Question { method, .. })] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!(method, "roots/list");
+    client.answer(NOW, *ask, Ok(Json::parse(r#"{"roots":[]}"#).unwrap()));
+    client.answer(NOW, *ask, Ok(Json::parse(r#"{"roots":[]}"#).unwrap()));
+    let answers = sent(&mut client);
+    assert_eq!(answers.len(), 4);
+    assert_eq!(answers[0]["result"], serde_json::json!({}));
+    assert_eq!(answers[1]["error"]["code"], -32601);
+    assert_eq!(answers[2]["error"]["code"], -32601);
+    assert_eq!(answers[3]["id"], 2);
+}

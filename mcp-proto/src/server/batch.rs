@@ -1,0 +1,79 @@
+//! The replies of a batch, which leave together (R2503-RPC-17).
+
+use super::calls::Last;
+use super::intake::{self, Answer, Plan};
+use super::task::Task;
+use crate::frame::envelope::RequestId;
+use crate::frame::writer;
+use crate::model::{Call, Failure, FailureKind};
+use crate::revision::{Adapter, Published, Refused};
+
+/// The replies so far, in the order of the requests. One invalid element has an error of its own,
+/// and the others run.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    replies: Vec<(Option<RequestId>, Vec<u8>)>,
+}
+
+impl Batch {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.replies.is_empty()
+    }
+
+    /// Takes in one request: its answer if it is known already, else its place among the replies,
+    /// and the call to run.
+    pub(crate) fn add(
+        &mut self,
+        published: &Published,
+        adapter: &Adapter,
+        call: Call,
+        in_use: bool,
+    ) -> Option<Call> {
+        let id = call.id().cloned()?;
+        let malformed = |why| Answer::Failure(Failure::new(FailureKind::Malformed, why));
+        let in_use = in_use || self.replies.iter().any(|(other, _)| other.as_ref() == Some(&id));
+        let answer = match intake::plan(published, adapter, &call) {
+            _ if in_use => malformed("this id is in use by a call that is running"),
+            Plan::Answer(answer) => answer,
+            Plan::Update(_) => Answer::Empty,
+            Plan::Handshake => malformed("initialize stands alone, never in a batch"),
+            Plan::Listen(_) => malformed("listening stands alone, never in a batch"),
+            Plan::Run => {
+                self.replies.push((Some(id), Vec::new()));
+                return Some(call);
+            }
+        };
+        let mut reply = Vec::new();
+        intake::write(published, adapter, &call, answer, &mut reply);
+        self.replies.push((Some(id), reply));
+        None
+    }
+
+    pub(crate) fn refuse(&mut self, adapter: &Adapter, refused: &Refused) {
+        let mut reply = Vec::new();
+        adapter.write_failure(&mut reply, refused.id.as_ref(), &refused.failure);
+        self.replies.push((refused.id.clone(), reply));
+    }
+
+    /// The reply of a call that ended.
+    pub(crate) fn fill(&mut self, published: &Published, task: &Task, last: &Last) {
+        let id = &task.in_flight.request;
+        let is_its_place = |(other, reply): &&mut (Option<RequestId>, Vec<u8>)| {
+            other.as_ref() == Some(id) && reply.is_empty()
+        };
+        if let Some((_, place)) = self.replies.iter_mut().find(is_its_place) {
+            task.in_flight.write(published, last, place);
+        }
+    }
+
+    /// Appends the array; calls that were cancelled are not in it. Without any reply there is
+    /// nothing to send.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) -> bool {
+        let replies = self.replies.iter().filter(|(_, reply)| !reply.is_empty());
+        let any = replies.clone().next().is_some();
+        if any {
+            writer::array(out, replies, |(_, reply), out| out.extend_from_slice(reply));
+        }
+        any
+    }
+}

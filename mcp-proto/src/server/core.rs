@@ -1,0 +1,175 @@
+//! What every server machine holds: settings, the time, and what it has to say.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::pending::{Pending, Waiting};
+use super::{AskId, CallId, Endpoint, Event, Output};
+use crate::auth::Principal;
+use crate::effect::{EFFECT_DEADLINE, Effect, EffectId};
+use crate::model::Call;
+use crate::revision::Published;
+use crate::store;
+use crate::time::Instant;
+
+/// Settings, time, identity and outputs of one machine.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) published: Arc<Published>,
+    pub(crate) now: Instant,
+    pub(crate) scope: Scope,
+    /// Who calls, where that is asked.
+    pub(crate) principal: Option<Arc<Principal>>,
+    pending: Pending,
+    outputs: VecDeque<Output>,
+    first: u64,
+    next: u64,
+}
+
+/// Whose keys are used, and who owns what is stored under them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scope {
+    pub(crate) namespace: String,
+    /// The principal's identity, where sessions and states are bound to it.
+    pub(crate) owner: Option<String>,
+}
+
+impl Scope {
+    /// The key or topic of a thing of that kind.
+    pub(crate) fn key(&self, kind: &str, name: &str) -> String {
+        store::topic(&self.namespace, kind, Some(name))
+    }
+}
+
+impl Core {
+    /// A machine whose ids begin at `first`.
+    pub(crate) fn new(endpoint: Endpoint, now: Instant, first: u64) -> Self {
+        let published = endpoint.published().clone();
+        let scope = Scope { namespace: endpoint.shared().namespace.clone(), owner: None };
+        let (pending, outputs) = (Pending::default(), VecDeque::new());
+        Self {
+            endpoint,
+            published,
+            now,
+            scope,
+            principal: None,
+            pending,
+            outputs,
+            first,
+            next: first,
+        }
+    }
+
+    /// The same, with the buffer of a machine that ended.
+    pub(crate) fn with_outputs(mut self, outputs: VecDeque<Output>) -> Self {
+        self.outputs = outputs;
+        self
+    }
+
+    /// Where this machine's ids begin.
+    pub(crate) fn first_id(&self) -> u64 {
+        self.first
+    }
+
+    /// Takes note of who calls. Where that is asked, what is stored is bound to it, and kept apart
+    /// by it, unless that was switched off.
+    pub(crate) fn admit(&mut self, principal: Option<Arc<Principal>>) {
+        if let (Some(principal), Some(settings)) = (&principal, self.endpoint.authorization()) {
+            let identity = principal.identity();
+            if settings.namespace_from_token() {
+                self.scope.namespace.clone_from(&identity);
+            }
+            self.scope.owner = settings.bind_sessions().then_some(identity);
+        }
+        self.principal = principal;
+    }
+
+    /// Takes note of the time, which never runs backwards.
+    pub(crate) fn at(&mut self, now: Instant) {
+        self.now = self.now.max(now);
+    }
+
+    /// An id of this machine that was not used before.
+    pub(crate) fn id(&mut self) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        id
+    }
+
+    // ---- effects ----
+
+    /// Emits an effect that `waiting` waits for, as long as requests can be kept waiting.
+    pub(crate) fn emit(&mut self, effect: Effect, waiting: Waiting) {
+        self.emit_until(effect, waiting, self.now + EFFECT_DEADLINE);
+    }
+
+    /// Emits an effect that is waited for until then.
+    pub(crate) fn emit_until(&mut self, effect: Effect, waiting: Waiting, until: Instant) {
+        let id = EffectId(self.id());
+        self.pending.add(id, waiting, until);
+        self.outputs.push_back(Output::Effect(id, effect));
+    }
+
+    /// What the reply to `id` is for; `None` where nothing waits for it (any more).
+    pub(crate) fn settle(&mut self, id: EffectId) -> Option<Waiting> {
+        self.pending.settle(id)
+    }
+
+    /// One effect whose time is over by now.
+    pub(crate) fn expire(&mut self) -> Option<Waiting> {
+        let (id, waiting) = self.pending.expire(self.now)?;
+        self.outputs.push_back(Output::Abandon(id));
+        Some(waiting)
+    }
+
+    /// Stops waiting for what `waiting` waits for.
+    pub(crate) fn abandon(&mut self, waiting: Waiting) {
+        while let Some(id) = self.pending.remove(waiting) {
+            self.outputs.push_back(Output::Abandon(id));
+        }
+    }
+
+    /// Stops waiting for everything.
+    pub(crate) fn abandon_all(&mut self) {
+        self.outputs.extend(self.pending.drain().map(Output::Abandon));
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.pending.poll_timeout()
+    }
+
+    // ---- events ----
+
+    /// Hands a call to the application.
+    pub(crate) fn run(&mut self, id: CallId, call: Call) {
+        self.outputs.push_back(Output::Event(Event::Call(id, call)));
+    }
+
+    /// Tells the application that nobody waits for a call any more.
+    pub(crate) fn cancel(&mut self, id: CallId) {
+        self.outputs.push_back(Output::Event(Event::Cancelled(id)));
+    }
+
+    /// Hands the answer to a question to the application.
+    pub(crate) fn answered(&mut self, id: AskId, answer: super::Answered) {
+        self.outputs.push_back(Output::Event(Event::Answered(id, answer)));
+    }
+
+    pub(crate) fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// The outputs that were not taken yet.
+    pub(crate) fn take_outputs(&mut self) -> VecDeque<Output> {
+        core::mem::take(&mut self.outputs)
+    }
+}
+
+/// The answer to a question that no call is there for (any more).
+pub(crate) fn unsupported(outputs: &mut VecDeque<Output>, call: CallId) -> AskId {
+    // No question of a machine has the id of a call.
+    let id = AskId(call.0);
+    outputs.push_back(Output::Event(Event::Answered(id, super::Answered::Unsupported)));
+    id
+}

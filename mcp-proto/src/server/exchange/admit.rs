@@ -1,0 +1,200 @@
+//! Everything that is said about a request before its body: the gate, who calls, what it is for.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use super::stages::{Held, Stage};
+use super::{HttpExchange, HttpRequest};
+use crate::auth::{self, Principal, bearer};
+use crate::effect::{Effect, Reply, Token};
+use crate::server::HttpRefusal;
+use crate::server::accept::{self, Accept};
+use crate::server::endpoint::Route;
+use crate::server::gate::Refused;
+use crate::server::pending::Waiting;
+
+/// Whether it is known who calls.
+#[derive(Debug)]
+pub(super) enum Admission {
+    /// Nobody asks, or it is known.
+    Open,
+    /// The verifier is asked.
+    Verifying,
+    /// The verifier knows the caller; what time it is decides whether the token still counts.
+    Timing(Arc<Principal>),
+}
+
+impl<H: HttpRequest> HttpExchange<H> {
+    pub(super) fn begin(&mut self) {
+        let route = self.core.endpoint.route(self.head.path());
+        let refused = match (self.core.endpoint.gate().check(&self.head), route) {
+            (Err(Refused::Host), _) => Some(HttpRefusal::Host),
+            (Err(Refused::Origin), _) => Some(HttpRefusal::Origin),
+            (Ok(()), None) => Some(HttpRefusal::Path),
+            (Ok(()), Some(_)) => None,
+        };
+        if let Some(refusal) = refused {
+            return self.refuse(&refusal, None);
+        }
+        self.route = route.unwrap_or(Route::Mcp);
+        self.add_cors();
+        if self.is_preflight() {
+            return self.preflight();
+        }
+        if self.route == Route::Metadata {
+            return self.tell_metadata();
+        }
+        let token = match self.core.endpoint.authorization() {
+            None => return self.admitted(None),
+            Some(_) => bearer(self.head.get_all("authorization")).map(Token::new),
+        };
+        match token {
+            Ok(token) => {
+                self.admission = Admission::Verifying;
+                self.core.emit(Effect::Verify(token), Waiting::Principal);
+            }
+            Err(refusal) => self.refuse_caller(refusal),
+        }
+    }
+
+    pub(super) fn settle_admission(&mut self, reply: Option<Reply>) {
+        let admission = core::mem::replace(&mut self.admission, Admission::Verifying);
+        match (admission, reply) {
+            (Admission::Verifying, Some(Reply::Principal(Ok(principal)))) => {
+                self.admission = Admission::Timing(principal);
+                self.core.emit(Effect::Wall, Waiting::Principal);
+            }
+            (Admission::Verifying, Some(Reply::Principal(Err(refusal)))) => {
+                self.refuse_caller(refusal);
+            }
+            (Admission::Timing(principal), Some(Reply::Wall(now))) => {
+                let principal = Arc::unwrap_or_clone(principal);
+                let admit =
+                    |it: &auth::Authorization| it.admit(principal, Duration::from_millis(now));
+                match self.core.endpoint.authorization().map(admit) {
+                    Some(Ok(principal)) => self.admitted(Some(Arc::new(principal))),
+                    Some(Err(refusal)) => self.refuse_caller(refusal),
+                    None => self.admitted(None),
+                }
+            }
+            _ => self.refuse_caller(auth::Refusal::Unavailable),
+        }
+    }
+
+    /// It is known who calls, if anybody asks: from here on the request is looked at.
+    fn admitted(&mut self, principal: Option<Arc<Principal>>) {
+        self.admission = Admission::Open;
+        self.core.admit(principal);
+        let method = self.head.method();
+        match (self.route, method) {
+            (Route::Mcp, "POST") => self.check_post(true),
+            (Route::Mcp, "GET") if self.core.endpoint.reads_streams() => self.listen(),
+            (Route::Mcp, "DELETE") if self.core.endpoint.shared().allow_delete => {
+                self.find_session(Held::Delete);
+            }
+            (Route::SseStream, "GET") => self.open_sse(),
+            (Route::SseMessages, "POST") => self.check_post(false),
+            _ => self.refuse(&HttpRefusal::Method(self.allowed_methods()), None),
+        }
+        self.enter();
+    }
+
+    fn check_post(&mut self, answers_here: bool) {
+        if !self.head.get("content-type").is_some_and(accept::is_json) {
+            self.refuse(&HttpRefusal::MediaType, None);
+        } else if self
+            .head
+            .get_all("content-encoding")
+            .any(|coding| !coding.eq_ignore_ascii_case(b"identity"))
+        {
+            // Nothing here decodes bodies, so no small body can turn into a large one (C46).
+            self.refuse(&HttpRefusal::ContentCoding, None);
+        } else if answers_here && Accept::read(&self.head).is_nothing() {
+            self.refuse(&HttpRefusal::NotAcceptable, None);
+        }
+    }
+
+    /// Goes on once the caller is known and the body is there.
+    pub(super) fn enter(&mut self) {
+        if matches!(self.admission, Admission::Open)
+            && let Stage::Complete(body) = &mut self.stage
+        {
+            let body = core::mem::take(body);
+            self.stage = Stage::Done;
+            self.read_message(body);
+        }
+    }
+
+    fn allowed_methods(&self) -> &'static str {
+        let shared = self.core.endpoint.shared();
+        match (self.route, self.core.endpoint.reads_streams(), shared.allow_delete) {
+            (Route::SseStream | Route::Metadata, ..) => "GET",
+            (Route::SseMessages, ..) | (Route::Mcp, false, false) => "POST",
+            (Route::Mcp, true, false) => "GET, POST",
+            (Route::Mcp, true, true) => "GET, POST, DELETE",
+            (Route::Mcp, false, true) => "POST, DELETE",
+        }
+    }
+
+    fn refuse_caller(&mut self, refusal: auth::Refusal) {
+        let challenge = self.core.endpoint.authorization().and_then(|it| it.challenge(&refusal));
+        if let Some(challenge) = challenge {
+            self.reply.add_header("WWW-Authenticate", challenge);
+        }
+        self.refuse(&HttpRefusal::Auth(refusal), None);
+    }
+
+    /// Refuses a call for what its caller may not do (R2511-AUTH: insufficient scope).
+    pub(super) fn refuse_scope(&mut self, missing: impl IntoIterator<Item = String>) {
+        self.refuse_caller(auth::Refusal::InsufficientScope(missing.into_iter().collect()));
+    }
+
+    /// The protected resource's metadata: where a client without a token learns how to get one
+    /// (RFC 9728).
+    fn tell_metadata(&mut self) {
+        let document = self.core.endpoint.authorization().map(|it| it.metadata().clone());
+        match (self.head.method(), document) {
+            ("GET" | "HEAD", Some(document)) => {
+                self.reply.document(document.as_bytes());
+                self.finish();
+            }
+            _ => self.refuse(&HttpRefusal::Method("GET"), None),
+        }
+    }
+
+    // ---- CORS ----
+
+    /// CORS headers go to pages of listed origins, and to nobody else.
+    fn add_cors(&mut self) {
+        let gate = self.core.endpoint.gate();
+        let listed = self.head.get("origin").filter(|origin| gate.lists(origin));
+        let Some(origin) = listed.and_then(|origin| core::str::from_utf8(origin).ok()) else {
+            return;
+        };
+        let origin = origin.to_owned();
+        self.reply.add_header("Access-Control-Allow-Origin", origin);
+        self.reply.add_header("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate");
+        self.reply.add_header("Vary", "Origin");
+    }
+
+    fn is_preflight(&self) -> bool {
+        let listed = |origin: &[u8]| self.core.endpoint.gate().lists(origin);
+        self.head.method() == "OPTIONS"
+            && self.head.get("access-control-request-method").is_some()
+            && self.head.get("origin").is_some_and(listed)
+    }
+
+    fn preflight(&mut self) {
+        self.reply.add_header("Access-Control-Allow-Methods", self.allowed_methods());
+        let wanted = self.head.get("access-control-request-headers").unwrap_or_default();
+        let is_list = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_, ".contains(byte);
+        if let Ok(wanted) = core::str::from_utf8(wanted)
+            && wanted.bytes().all(|byte| is_list(&byte))
+        {
+            let wanted = wanted.to_owned();
+            self.reply.add_header("Access-Control-Allow-Headers", wanted);
+        }
+        self.reply.empty(204);
+        self.finish();
+    }
+}

@@ -1,0 +1,249 @@
+//! From a body to calls, answers and updates.
+
+use bytes::Bytes;
+
+use super::stages::{Handshake, Held, Stage};
+use super::{Batch, HttpExchange, HttpRequest, Task};
+use crate::effect::Effect;
+use crate::frame::envelope::RequestId;
+use crate::model::{Call, Failure, FailureKind, Operation};
+use crate::revision::{
+    self, Adapter, Context, Decoded, Established, Incoming, Mirrors, Preamble, Refused, Selection,
+    Transport, check_parameters,
+};
+use crate::server::HttpRefusal;
+use crate::server::endpoint::Route;
+use crate::server::intake::{self, Answer, Plan};
+use crate::server::pending::Waiting;
+use crate::server::session::Session;
+use crate::server::{asks, watch};
+
+impl<H: HttpRequest> HttpExchange<H> {
+    pub(super) fn read_message(&mut self, body: Bytes) {
+        let limits = self.core.endpoint.limits().read();
+        match revision::read(body, &limits) {
+            Ok(incoming) if self.route == Route::SseMessages => {
+                self.find_session(Held::Message(incoming));
+            }
+            Ok(incoming) => self.select(incoming, None),
+            Err(refused) => {
+                let adapter = *self.core.endpoint.adapters().fallback();
+                self.fail(&adapter, refused.id.as_ref(), &refused.failure);
+            }
+        }
+    }
+
+    /// Selects the revision and goes on with it, or asks for the session's record first.
+    pub(super) fn select(&mut self, incoming: Incoming, session: Option<Session>) {
+        let endpoint = self.core.endpoint.clone();
+        let adapters = endpoint.adapters();
+        let over_sse = self.route == Route::SseMessages;
+        let established = match &session {
+            // A session of HTTP+SSE begins before its handshake.
+            Some(session) if session.version.is_empty() => Established::None,
+            Some(session) => match adapters.by_version(&session.version) {
+                Some(adapter) => Established::Adapter(adapter),
+                None => return self.refuse(&HttpRefusal::Session, id_of(&incoming)),
+            },
+            None if self.head.get("mcp-session-id").is_some() => Established::Pending,
+            None => Established::None,
+        };
+        let context = Context {
+            pin: self.pin(),
+            mirrors: if over_sse { Mirrors::default() } else { Mirrors::of(&self.head) },
+            established,
+            require_session: endpoint.shared().require_session,
+            ..Context::new(if over_sse { Transport::HttpSse } else { Transport::Http })
+        };
+        let selection = match &incoming {
+            Incoming::One(message) => adapters.select(message, &context),
+            Incoming::Batch(_) => adapters.select_batch(&context),
+        };
+        match selection {
+            Selection::AwaitSession => self.find_session(Held::Message(incoming)),
+            Selection::Refused { adapter, failure } => {
+                self.fail(adapter, id_of(&incoming), &failure);
+            }
+            Selection::Adapter(adapter) => match incoming {
+                Incoming::One(message) => self.receive(adapter, &message, session),
+                Incoming::Batch(batch) => self.receive_batch(adapter, batch, session),
+            },
+        }
+    }
+
+    fn receive(&mut self, adapter: &Adapter, message: &Preamble, session: Option<Session>) {
+        match adapter.decode(message, session.as_ref().map(|session| &session.client)) {
+            Decoded::Call(call) if call.is_notification() => self.accept(),
+            Decoded::Call(call) => self.dispatch(adapter, call, session),
+            Decoded::Answered(answered) => self.deliver(adapter, answered),
+            Decoded::Cancelled { request, .. } => self.cancel_elsewhere(&request),
+            Decoded::Ignored => self.accept(),
+            Decoded::Refused(refused) => {
+                self.fail(adapter, refused.id.as_ref(), &refused.failure);
+            }
+        }
+    }
+
+    fn dispatch(&mut self, adapter: &Adapter, mut call: Call, session: Option<Session>) {
+        call.session = session.as_ref().zip(self.session.as_ref()).map(|(session, id)| {
+            crate::model::SessionRef::new(
+                self.core.scope.key("session", id),
+                session.values.clone(),
+            )
+        });
+        call.principal = self.core.principal.clone();
+        match intake::plan(&self.core.published, adapter, &call) {
+            Plan::Answer(answer) => self.answer(adapter, &call, answer),
+            Plan::Run => self.run_one(adapter, call),
+            Plan::Listen(filter) => self.listen_by_request(adapter, &call, filter),
+            Plan::Handshake => self.shake(adapter, call, session),
+            Plan::Update(_) if self.session.is_none() => {
+                // Without a session there is nowhere to keep it, and nothing to be gained by an
+                // error: each request stands for itself.
+                self.answer(adapter, &call, Answer::Empty);
+            }
+            Plan::Update(change) => self.update(adapter, call, change, Answer::Empty),
+        }
+    }
+
+    /// A handshake opens a session; over HTTP+SSE the stream has opened it already.
+    fn shake(&mut self, adapter: &Adapter, call: Call, session: Option<Session>) {
+        let adapters = self.core.endpoint.adapters();
+        let adapter = intake::negotiated(adapters, self.pin(), &call).unwrap_or(*adapter);
+        let client = call.client().clone();
+        if session.is_some() && self.route == Route::SseMessages {
+            let change = crate::server::session::SessionChange::Negotiated(
+                adapter.version.into(),
+                Box::new(client),
+            );
+            return self.update(&adapter, call, change, Answer::Description);
+        }
+        let owner = self.core.scope.owner.clone();
+        let version = adapter.version.into();
+        let session = Session { version, client, owner, ..Session::default() };
+        let handshake = Handshake { adapter, call, session, tries: 0 };
+        self.stage = Stage::Handshake(Box::new(handshake));
+        self.core.emit(Effect::Random, Waiting::Stage);
+    }
+
+    /// Hands a call to the application, once its headers are known to say what it says.
+    fn run_one(&mut self, adapter: &Adapter, call: Call) {
+        let published = self.core.published.clone();
+        let tool = match call.operation() {
+            Operation::CallTool => published.tool(adapter, call.target().unwrap_or_default()),
+            _ => None,
+        };
+        if let Some(tool) = tool {
+            if adapter.mirrors_headers
+                && let Err(failure) = check_parameters(tool, call.arguments(), &self.head)
+            {
+                return self.fail(adapter, call.id(), &failure);
+            }
+            let principal = self.core.principal.as_ref();
+            let missing = principal.map(|it| it.missing(tool.scopes.iter().cloned()));
+            if let Some(missing) = missing.filter(|missing| !missing.is_empty()) {
+                return self.refuse_scope(tool.scopes.iter().cloned().chain(missing));
+            }
+        }
+        match intake::take_answers(adapter, tool, call) {
+            Ok(call) => self.begin_task(adapter, call, tool.is_some_and(|tool| tool.streaming)),
+            Err(refused) => {
+                let (call, failure) = *refused;
+                self.answer(adapter, &call, Answer::Failure(failure));
+            }
+        }
+    }
+
+    fn begin_task(&mut self, adapter: &Adapter, call: Call, streaming: bool) {
+        self.stage = Stage::Running;
+        match Task::begin(&mut self.core, adapter, call, self.session.is_some()) {
+            Some(task) => self.tasks.push(task),
+            None => return self.accept(),
+        }
+        if streaming {
+            self.open_stream();
+        }
+        self.start_timer();
+    }
+
+    fn receive_batch(
+        &mut self,
+        adapter: &Adapter,
+        messages: Vec<Result<Preamble, Refused>>,
+        session: Option<Session>,
+    ) {
+        let mut batch = Batch::default();
+        let mut calls = Vec::new();
+        let client = session.as_ref().map(|session| &session.client);
+        for item in messages {
+            match item.map(|message| adapter.decode(&message, client)) {
+                Ok(Decoded::Call(call)) if call.is_notification() => {}
+                Ok(Decoded::Call(mut call)) => {
+                    call.principal = self.core.principal.clone();
+                    calls.extend(batch.add(&self.core.published, adapter, call, false));
+                }
+                Ok(Decoded::Refused(refused)) | Err(refused) => batch.refuse(adapter, &refused),
+                Ok(Decoded::Cancelled { request, .. }) => self.publish_cancel(&request),
+                Ok(_) => {}
+            }
+        }
+        if batch.is_empty() {
+            return self.accept();
+        }
+        self.batch = Some(batch);
+        self.stage = Stage::Running;
+        for call in calls {
+            if let Some(task) = Task::begin(&mut self.core, adapter, call, self.session.is_some()) {
+                self.tasks.push(task);
+            }
+        }
+        self.start_timer();
+        self.conclude();
+    }
+
+    // ---- what other workers are to know ----
+
+    /// The answer to one of our questions: it counts only while the question's record is live.
+    fn deliver(&mut self, adapter: &Adapter, answered: revision::Answered) {
+        let Some(session) = &self.session else {
+            let text = "a response answers a question of a session, and none is named";
+            return self.fail(adapter, None, &Failure::new(FailureKind::Malformed, text));
+        };
+        let Some(id) = &answered.id else { return self.accept() };
+        let question = crate::frame::json::string(id.as_json()).unwrap_or_default().into_owned();
+        let key = asks::key(&self.core, session, &question);
+        let get = crate::store::SessionOp::Get { id: key.clone(), renew: None };
+        self.stage = Stage::Deliver { key, answered: Box::new(answered) };
+        self.core.emit(Effect::Session(get), Waiting::Stage);
+    }
+
+    fn cancel_elsewhere(&mut self, request: &RequestId) {
+        match self.session {
+            Some(_) => {
+                self.publish_cancel(request);
+                self.stage = Stage::Published;
+            }
+            None => self.accept(),
+        }
+    }
+
+    fn publish_cancel(&mut self, request: &RequestId) {
+        if let Some(session) = &self.session {
+            let cancel = watch::cancel(&self.core, session, request);
+            self.core.emit(Effect::Hub(cancel), Waiting::Stage);
+        }
+    }
+
+    /// The revision that the query pins, as in `?mcp=2025-06-18`.
+    fn pin(&self) -> Option<&str> {
+        self.head.query()?.split('&').find_map(|pair| pair.strip_prefix("mcp="))
+    }
+}
+
+/// The id of what came, where it is one request.
+pub(super) fn id_of(incoming: &Incoming) -> Option<&RequestId> {
+    match incoming {
+        Incoming::One(message) => message.id(),
+        Incoming::Batch(_) => None,
+    }
+}

@@ -1,0 +1,485 @@
+//! What an exchange is about besides calls: sessions, streams, and what it waits for.
+
+use bytes::{Bytes, BytesMut};
+
+use super::message::id_of;
+use super::output::Sink;
+use super::{HttpExchange, HttpRequest};
+use crate::effect::{Effect, Reply};
+use crate::frame::envelope::RequestId;
+use crate::model::{Call, Filter};
+use crate::revision::{self, Adapter, Incoming, Resumption};
+use crate::server::HttpRefusal;
+use crate::server::accept::Accept;
+use crate::server::asks;
+use crate::server::endpoint::Route;
+use crate::server::intake::Answer;
+use crate::server::listening::{Control, Listening, SESSION_STREAM};
+use crate::server::pending::Waiting;
+use crate::server::session::{self, Session, SessionChange};
+use crate::server::stream::{self, Follow, Producer};
+use crate::store::{Cursor, HubOp, Record, SessionOp};
+
+/// Where an exchange stands. Each stage that waits, waits for one effect.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// The body is arriving.
+    Body(BytesMut),
+    /// The body is there, and it is not known yet who calls.
+    Complete(Bytes),
+    /// The session's record is being read, and then this goes on.
+    Session(Box<Held>),
+    /// A handshake is being kept.
+    Handshake(Box<Handshake>),
+    /// The new session is being stored under this id.
+    Created(Box<Handshake>, String),
+    /// The session is being changed.
+    Update(Box<Update>),
+    /// The record of a question is being read, and then claimed.
+    Deliver {
+        key: String,
+        answered: Box<revision::Answered>,
+    },
+    Claimed {
+        key: String,
+        answered: Box<revision::Answered>,
+    },
+    /// The last thing to do is being published.
+    Published,
+    /// The session is being forgotten.
+    Delete,
+    /// A stream for the session's own messages is being opened.
+    Listen(Box<Listen>),
+    /// A stream is being taken up again.
+    Resume {
+        topic: String,
+        cursor: Cursor,
+        stream: String,
+    },
+    /// A stream of HTTP+SSE is being opened.
+    Sse(SseStep),
+    /// Calls are running, or a client listens.
+    Running,
+    /// Nothing is left to be decided.
+    Done,
+}
+
+/// What waits for the session's record.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "it is boxed, and the large one is the rule")]
+pub(super) enum Held {
+    Message(Incoming),
+    Delete,
+    Listen,
+}
+
+#[derive(Debug)]
+pub(super) struct Handshake {
+    pub(super) adapter: Adapter,
+    pub(super) call: Call,
+    pub(super) session: Session,
+    pub(super) tries: u8,
+}
+
+#[derive(Debug)]
+pub(super) struct Update {
+    adapter: Adapter,
+    call: Call,
+    change: SessionChange,
+    then: Answer,
+    tries: u8,
+    saving: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Listen {
+    adapter: Adapter,
+    session: Session,
+    after: Option<Cursor>,
+    step: ListenStep,
+}
+
+#[derive(Debug)]
+enum ListenStep {
+    /// A name for this stream.
+    Naming,
+    /// Saying that this is the session's stream now.
+    Announcing(String),
+}
+
+#[derive(Debug)]
+pub(super) enum SseStep {
+    Naming,
+    Creating(String),
+    Positioning(String),
+}
+
+/// How often a write that lost a race is tried again before the store counts as failed.
+const MOST_TRIES: u8 = 8;
+
+impl<H: HttpRequest> HttpExchange<H> {
+    pub(super) fn settle_stage(&mut self, reply: Option<Reply>) {
+        let stage = core::mem::replace(&mut self.stage, Stage::Done);
+        match (stage, reply) {
+            (Stage::Session(held), Some(Reply::Record(record))) => self.found(*held, record),
+            (Stage::Handshake(handshake), Some(Reply::Random(random))) => {
+                let id = session::mint(&random);
+                self.create_session(&id, &handshake.session);
+                self.stage = Stage::Created(handshake, id);
+            }
+            (Stage::Created(handshake, id), Some(Reply::Created(true))) => {
+                self.reply.add_header("Mcp-Session-Id", id);
+                self.answer(&handshake.adapter, &handshake.call, Answer::Description);
+            }
+            (Stage::Created(mut handshake, _), Some(Reply::Created(false)))
+                if handshake.tries < MOST_TRIES =>
+            {
+                handshake.tries += 1;
+                self.stage = Stage::Handshake(handshake);
+                self.core.emit(Effect::Random, Waiting::Stage);
+            }
+            (Stage::Update(update), Some(reply)) => self.settle_update(update, reply),
+            (Stage::Deliver { key, answered }, Some(Reply::Record(Some(record)))) => {
+                let save = SessionOp::Save {
+                    id: key.clone(),
+                    data: Bytes::from_static(b"{\"answered\":true}"),
+                    expected_version: record.version,
+                    ttl: self.core.endpoint.limits().ask,
+                };
+                // An answer counts once.
+                let members = crate::frame::json::members(&record.data);
+                if members.get(&record.data, "answered").is_none() {
+                    self.stage = Stage::Claimed { key, answered };
+                    self.core.emit(Effect::Session(save), Waiting::Stage);
+                } else {
+                    self.accept();
+                }
+            }
+            (Stage::Claimed { key, answered }, Some(Reply::Saved(true))) => {
+                self.stage = Stage::Published;
+                let publish = asks::publish(key, &answered);
+                self.core.emit(Effect::Hub(publish), Waiting::Stage);
+            }
+            // Nobody asked, or not any more: it is taken note of, and leaves nothing behind.
+            (Stage::Deliver { .. }, Some(Reply::Record(None)))
+            | (Stage::Claimed { .. }, Some(Reply::Saved(false)))
+            | (Stage::Published, Some(Reply::Published(_))) => self.accept(),
+            (Stage::Delete, Some(Reply::Deleted)) => {
+                self.reply.empty(204);
+                self.finish();
+            }
+            (Stage::Listen(listen), Some(reply)) => self.settle_listen(listen, reply),
+            (Stage::Resume { topic, cursor, stream }, Some(Reply::Random(random))) => {
+                let mut follow = Follow::new(topic, cursor, Some(stream));
+                follow.take_over(&mut self.core, session::mint(&random));
+                self.follow = Some(follow);
+                self.reply.open();
+                self.stage = Stage::Running;
+                self.start_timer();
+            }
+            (Stage::Sse(step), Some(reply)) => self.settle_sse(step, reply),
+            // Something else's effect, such as that of a batch's cancellation.
+            (Stage::Running, _) => self.stage = Stage::Running,
+            (Stage::Done, _) => {}
+            (stage, _) => self.fail_store(&stage),
+        }
+    }
+
+    /// The environment failed: the client learns that it did, not how.
+    fn fail_store(&mut self, stage: &Stage) {
+        let id = match stage {
+            Stage::Session(held) => held.id().cloned(),
+            Stage::Handshake(handshake) | Stage::Created(handshake, _) => {
+                handshake.call.id().cloned()
+            }
+            Stage::Update(update) => update.call.id().cloned(),
+            _ => None,
+        };
+        self.refuse(&HttpRefusal::StoreUnavailable, id.as_ref());
+    }
+
+    /// The client is gone: what only it waited for is over.
+    pub(super) fn leave_stage(&mut self) {
+        if self.route == Route::SseStream
+            && let Some(session) = self.session.take()
+        {
+            // The session is the stream, and ends with it. Nobody waits for that.
+            let id = self.core.scope.key("session", &session);
+            self.core.emit(Effect::Session(SessionOp::Delete { id }), Waiting::Stage);
+        }
+        if !matches!(self.stage, Stage::Running) || self.tasks.is_empty() {
+            self.stage = if self.tasks.is_empty() { Stage::Done } else { Stage::Running };
+        }
+    }
+
+    // ---- finding a session ----
+
+    /// The id of the session that the request names.
+    fn session_id(&self) -> Option<&[u8]> {
+        match self.route {
+            Route::SseMessages => {
+                let query = self.head.query()?;
+                query
+                    .split('&')
+                    .find_map(|pair| pair.strip_prefix("session_id="))
+                    .map(str::as_bytes)
+            }
+            _ => self.head.get("mcp-session-id"),
+        }
+    }
+
+    pub(super) fn find_session(&mut self, held: Held) {
+        let id = match self.session_id() {
+            None => Err(HttpRefusal::BadRequest("the session's id is missing")),
+            Some(id) if session::is_well_formed(id) => Ok(String::from_utf8_lossy(id).into_owned()),
+            Some(_) => Err(HttpRefusal::BadRequest("the session's id is malformed")),
+        };
+        match id {
+            Ok(id) => {
+                self.stage = Stage::Session(Box::new(held));
+                self.get_session(&id);
+            }
+            Err(refusal) => self.refuse(&refusal, held.id()),
+        }
+    }
+
+    fn get_session(&mut self, id: &str) {
+        let renew = Some(self.core.endpoint.limits().session_ttl);
+        let get = SessionOp::Get { id: self.core.scope.key("session", id), renew };
+        self.core.emit(Effect::Session(get), Waiting::Stage);
+    }
+
+    fn create_session(&mut self, id: &str, session: &Session) {
+        let create = SessionOp::Create {
+            id: self.core.scope.key("session", id),
+            data: session.encode(),
+            ttl: self.core.endpoint.limits().session_ttl,
+        };
+        self.core.emit(Effect::Session(create), Waiting::Stage);
+    }
+
+    /// The record, if it is there and the caller's: what belongs to another is unknown (C49).
+    fn found(&mut self, held: Held, record: Option<Record>) {
+        let session = record
+            .and_then(|record| Session::decode(&record.data))
+            .filter(|session| session.owner == self.core.scope.owner);
+        let Some(session) = session else {
+            return self.refuse(&HttpRefusal::Session, held.id());
+        };
+        let id = self.session_id().map(|id| String::from_utf8_lossy(id).into_owned());
+        self.session = id;
+        match held {
+            Held::Message(incoming) => {
+                if self.route == Route::SseMessages {
+                    self.go_on_elsewhere();
+                }
+                self.select(incoming, Some(session));
+            }
+            Held::Delete => {
+                self.stage = Stage::Delete;
+                let id =
+                    self.core.scope.key("session", self.session.as_deref().unwrap_or_default());
+                self.core.emit(Effect::Session(SessionOp::Delete { id }), Waiting::Stage);
+            }
+            Held::Listen => self.begin_listening(session),
+        }
+    }
+
+    // ---- changing a session ----
+
+    pub(super) fn update(
+        &mut self,
+        adapter: &Adapter,
+        call: Call,
+        change: SessionChange,
+        then: Answer,
+    ) {
+        let adapter = *adapter;
+        let update = Update { adapter, call, change, then, tries: 0, saving: false };
+        self.stage = Stage::Update(Box::new(update));
+        let id = self.session.clone().unwrap_or_default();
+        self.get_session(&id);
+    }
+
+    /// Read, change, save if nobody else did: tried again from fresh values where somebody did.
+    fn settle_update(&mut self, mut update: Box<Update>, reply: Reply) {
+        let id = self.session.clone().unwrap_or_default();
+        match reply {
+            Reply::Record(Some(record)) if !update.saving => {
+                let Some(mut session) = Session::decode(&record.data) else {
+                    return self.fail_store(&Stage::Update(update));
+                };
+                session.apply(&update.change);
+                let save = SessionOp::Save {
+                    id: self.core.scope.key("session", &id),
+                    data: session.encode(),
+                    expected_version: record.version,
+                    ttl: self.core.endpoint.limits().session_ttl,
+                };
+                update.saving = true;
+                self.stage = Stage::Update(update);
+                self.core.emit(Effect::Session(save), Waiting::Stage);
+            }
+            Reply::Record(None) if !update.saving => {
+                self.refuse(&HttpRefusal::Session, update.call.id());
+            }
+            Reply::Saved(true) => {
+                if update.change.concerns_streams() {
+                    // The session's stream may be on another worker. It hears of it in time.
+                    let refresh = Control::Refresh.publish(self.core.scope.key("session", &id));
+                    self.core.emit(Effect::Hub(refresh), Waiting::Stage);
+                }
+                let Update { adapter, call, then, .. } = *update;
+                self.answer(&adapter, &call, then);
+            }
+            Reply::Saved(false) if update.tries < MOST_TRIES => {
+                update.tries += 1;
+                update.saving = false;
+                self.stage = Stage::Update(update);
+                self.get_session(&id);
+            }
+            _ => self.fail_store(&Stage::Update(update)),
+        }
+    }
+
+    // ---- listening ----
+
+    /// GET: the session's own stream, or one that is taken up again.
+    pub(super) fn listen(&mut self) {
+        if !Accept::read(&self.head).stream {
+            return self.refuse(&HttpRefusal::NotAcceptable, None);
+        }
+        self.find_session(Held::Listen);
+    }
+
+    fn begin_listening(&mut self, session: Session) {
+        let adapter = self.core.endpoint.adapters().by_version(&session.version).copied();
+        let Some(adapter) = adapter else { return self.refuse(&HttpRefusal::Session, None) };
+        let last = match adapter.resumption {
+            Resumption::None => None,
+            _ => self.head.get("last-event-id").and_then(stream::parse_event_id),
+        };
+        let after = match last {
+            Some((stream, cursor)) if stream == SESSION_STREAM => Some(cursor),
+            Some((stream, cursor)) => {
+                let stream = stream.to_owned();
+                let topic = self.stream_topic(&stream);
+                self.stage = Stage::Resume { topic, cursor, stream };
+                return self.core.emit(Effect::Random, Waiting::Stage);
+            }
+            None => None,
+        };
+        let listen = Listen { adapter, session, after, step: ListenStep::Naming };
+        self.stage = Stage::Listen(Box::new(listen));
+        self.core.emit(Effect::Random, Waiting::Stage);
+    }
+
+    /// The topic of a stream of this session: its name alone opens nothing.
+    pub(super) fn stream_topic(&self, stream: &str) -> String {
+        let session = self.session.as_deref().unwrap_or_default();
+        self.core.scope.key("stream", &format!("{session}.{stream}"))
+    }
+
+    fn settle_listen(&mut self, mut listen: Box<Listen>, reply: Reply) {
+        let id = self.session.clone().unwrap_or_default();
+        let topic = self.core.scope.key("session", &id);
+        match (listen.step, reply) {
+            (ListenStep::Naming, Reply::Random(random)) => {
+                let name = session::mint(&random);
+                let announce = Control::Stream(name.clone()).publish(topic);
+                listen.step = ListenStep::Announcing(name);
+                self.stage = Stage::Listen(listen);
+                self.core.emit(Effect::Hub(announce), Waiting::Stage);
+            }
+            (ListenStep::Announcing(name), Reply::Published(behind)) => {
+                let Listen { adapter, session, after, .. } = *listen;
+                let key = self.core.scope.key("session", &id);
+                self.listening = Some(Listening::by_session(
+                    &mut self.core,
+                    adapter,
+                    (key, &session),
+                    (topic, behind),
+                    name,
+                    after,
+                ));
+                self.stage = Stage::Running;
+                self.reply.open();
+                self.start_timer();
+            }
+            (step, _) => {
+                listen.step = step;
+                self.fail_store(&Stage::Listen(listen));
+            }
+        }
+    }
+
+    /// A request that listens (R26-SUBS-01).
+    pub(super) fn listen_by_request(&mut self, adapter: &Adapter, call: &Call, filter: Filter) {
+        let Some(id) = call.id().cloned() else { return self.accept() };
+        if !self.reply.can_stream() {
+            return self.refuse(&HttpRefusal::NotAcceptable, Some(&id));
+        }
+        self.listening = Some(Listening::by_request(&mut self.core, *adapter, id, filter));
+        self.stage = Stage::Running;
+        self.reply.open();
+        self.start_timer();
+    }
+
+    // ---- HTTP+SSE ----
+
+    /// The stream of HTTP+SSE: the session, for as long as it is open (R24-SSE-01).
+    pub(super) fn open_sse(&mut self) {
+        if !Accept::read(&self.head).stream {
+            return self.refuse(&HttpRefusal::NotAcceptable, None);
+        }
+        self.stage = Stage::Sse(SseStep::Naming);
+        self.core.emit(Effect::Random, Waiting::Stage);
+    }
+
+    fn settle_sse(&mut self, step: SseStep, reply: Reply) {
+        match (step, reply) {
+            (SseStep::Naming, Reply::Random(random)) => {
+                let id = session::mint(&random);
+                let owner = self.core.scope.owner.clone();
+                self.create_session(&id, &Session { owner, ..Session::default() });
+                self.stage = Stage::Sse(SseStep::Creating(id));
+            }
+            (SseStep::Creating(id), Reply::Created(true)) => {
+                let topic = self.core.scope.key("sse", &id);
+                self.session = Some(id.clone());
+                self.stage = Stage::Sse(SseStep::Positioning(id));
+                self.core.emit(Effect::Hub(HubOp::Position { topic }), Waiting::Stage);
+            }
+            (SseStep::Positioning(id), Reply::Position(cursor)) => {
+                let topic = self.core.scope.key("sse", &id);
+                let follow = Follow::new(topic, cursor, None);
+                follow.poll(&mut self.core);
+                self.follow = Some(follow);
+                self.stage = Stage::Running;
+                self.reply.open();
+                let paths = self.core.endpoint.shared().sse.as_ref();
+                let messages = paths.map_or("", |paths| paths.messages.as_str());
+                let address = format!("{}{messages}?session_id={id}", self.head.mount());
+                self.reply.named("endpoint", address.as_bytes());
+                self.start_timer();
+            }
+            (step, _) => self.fail_store(&Stage::Sse(step)),
+        }
+    }
+
+    /// A message of HTTP+SSE is accepted at once; what it leads to goes to the session's stream.
+    fn go_on_elsewhere(&mut self) {
+        let topic = self.core.scope.key("sse", self.session.as_deref().unwrap_or_default());
+        self.sink = Sink::Session(Producer::new(topic));
+        self.reply.empty(202);
+    }
+}
+
+impl Held {
+    pub(super) fn id(&self) -> Option<&RequestId> {
+        match self {
+            Self::Message(incoming) => id_of(incoming),
+            Self::Delete | Self::Listen => None,
+        }
+    }
+}

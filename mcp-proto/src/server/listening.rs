@@ -1,0 +1,285 @@
+//! A client that listens to changes.
+
+use super::core::Core;
+use super::pending::Waiting;
+use super::session::Session;
+use super::stream::event_id;
+use crate::effect::{Effect, Reply};
+use crate::frame::envelope::RequestId;
+use crate::frame::json;
+use crate::frame::writer::Object;
+use crate::model::{Change, Filter};
+use crate::revision::Adapter;
+use crate::store::{self, Cursor, HubOp, Polled, Read, SessionOp};
+use crate::time::Instant;
+use bytes::Bytes;
+use core::time::Duration;
+
+/// The name of a session's own stream in event ids.
+pub(crate) const SESSION_STREAM: &str = "changes";
+
+/// How long what is said to a session's stream is kept.
+const CONTROL_TTL: Duration = Duration::from_secs(300);
+
+/// One client that listens: by a request of its own, or through its session's stream.
+#[derive(Debug)]
+pub(crate) struct Listening {
+    id: u64,
+    pub(crate) adapter: Adapter,
+    filter: Filter,
+    changes: Place,
+    by: By,
+    /// What the effect under way is for.
+    step: Step,
+}
+
+#[derive(Debug)]
+struct Place {
+    topic: String,
+    cursor: Option<Cursor>,
+}
+
+#[derive(Debug)]
+enum By {
+    Request(RequestId),
+    /// Every stream here is one for itself: a process, and not a session that could move.
+    Process,
+    Session {
+        key: String,
+        control: Place,
+        stream: String,
+        renewed: Instant,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Of the changes.
+    Position,
+    Poll,
+    /// Reading the session's record again.
+    Refresh,
+}
+
+/// What is said to a session's stream: other streams of the session, and workers, say it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// The session's record changed.
+    Refresh,
+    /// This stream is the session's now; others end.
+    Stream(String),
+}
+
+/// What a listener is to be sent.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    /// Messages, each with its event id, where it has one.
+    pub(crate) messages: Vec<(Option<String>, Vec<u8>)>,
+    /// It is over: another stream took its place, or there is nothing to listen to any more.
+    pub(crate) ended: bool,
+}
+
+impl Listening {
+    /// By a request (R26-SUBS-01). The acknowledgement comes with the first news.
+    pub(crate) fn by_request(
+        core: &mut Core,
+        adapter: Adapter,
+        request: RequestId,
+        filter: Filter,
+    ) -> Self {
+        let filter = filter.accepted(core.published.catalog());
+        Self::begin(core, adapter, filter, None, By::Request(request))
+    }
+
+    /// By a process whose handshake is done.
+    pub(crate) fn by_process(core: &mut Core, adapter: Adapter, filter: Filter) -> Self {
+        Self::begin(core, adapter, filter, None, By::Process)
+    }
+
+    /// Through its session's stream, from `after` on, or from now on.
+    pub(crate) fn by_session(
+        core: &mut Core,
+        adapter: Adapter,
+        session: (String, &Session),
+        control: (String, Cursor),
+        stream: String,
+        after: Option<Cursor>,
+    ) -> Self {
+        let (key, session) = session;
+        let control = Place { topic: control.0, cursor: Some(control.1) };
+        let by = By::Session { key, control, stream, renewed: core.now };
+        Self::begin(core, adapter, session.filter(), after, by)
+    }
+
+    fn begin(
+        core: &mut Core,
+        adapter: Adapter,
+        filter: Filter,
+        after: Option<Cursor>,
+        by: By,
+    ) -> Self {
+        let topic = store::topic(&core.scope.namespace, "changes", None);
+        let changes = Place { topic, cursor: after };
+        let mut listening =
+            Self { id: core.id(), adapter, filter, changes, by, step: Step::Position };
+        if listening.changes.cursor.is_some() {
+            listening.poll(core);
+        } else {
+            let position = HubOp::Position { topic: listening.changes.topic.clone() };
+            core.emit(Effect::Hub(position), listening.waiting());
+        }
+        listening
+    }
+
+    /// Which effects are this listener's.
+    pub(crate) fn waiting(&self) -> Waiting {
+        Waiting::Listen(self.id)
+    }
+
+    /// The request that listens, where it is one.
+    pub(crate) fn request(&self) -> Option<&RequestId> {
+        match &self.by {
+            By::Request(request) => Some(request),
+            _ => None,
+        }
+    }
+
+    /// Listens to something else from now on.
+    pub(crate) fn set_filter(&mut self, filter: Filter) {
+        self.filter = filter;
+    }
+
+    /// The answer to the effect under way.
+    pub(crate) fn settle(&mut self, core: &mut Core, reply: Option<Reply>) -> Heard {
+        let mut heard = Heard::default();
+        match (self.step, reply) {
+            (Step::Position, Some(Reply::Position(cursor))) => {
+                self.changes.cursor = Some(cursor);
+                if let By::Request(request) = &self.by {
+                    let mut message = Vec::new();
+                    self.adapter.write_acknowledged(&mut message, request, &self.filter);
+                    heard.messages.push((None, message));
+                }
+                self.poll(core);
+            }
+            (Step::Poll, Some(Reply::Polled(polled))) => self.read(core, polled, &mut heard),
+            (Step::Refresh, Some(Reply::Record(record))) => {
+                match record.and_then(|record| Session::decode(&record.data)) {
+                    Some(session) => {
+                        self.filter = session.filter();
+                        self.poll(core);
+                    }
+                    None => heard.ended = true,
+                }
+            }
+            // The hub or the store failed; a client that still listens comes back.
+            _ => heard.ended = true,
+        }
+        heard
+    }
+
+    fn read(&mut self, core: &mut Core, polled: Vec<Polled>, heard: &mut Heard) {
+        let mut refresh = false;
+        for topic in polled {
+            let is_changes = topic.topic == self.changes.topic;
+            match topic.read {
+                Read::Messages { messages, next, .. } if is_changes => {
+                    self.changes.cursor = Some(next);
+                    for (cursor, message) in messages {
+                        self.hear(&cursor, &message, heard);
+                    }
+                }
+                Read::Messages { messages, next, .. } => {
+                    if let By::Session { control, stream, .. } = &mut self.by {
+                        control.cursor = Some(next);
+                        for (_, message) in messages {
+                            match Control::decode(&message) {
+                                Some(Control::Refresh) => refresh = true,
+                                Some(Control::Stream(other)) => heard.ended |= other != *stream,
+                                None => {}
+                            }
+                        }
+                    }
+                }
+                // A place that never was: begin anew where the topic ends now.
+                _ => self.changes.cursor = None,
+            }
+        }
+        if heard.ended {
+            return;
+        }
+        if let By::Session { renewed, .. } = &mut self.by {
+            // A session whose stream is open is in use, though no request comes.
+            let due = *renewed + core.endpoint.limits().session_ttl / 4;
+            if refresh || due <= core.now {
+                *renewed = core.now;
+                return self.refresh(core);
+            }
+        }
+        self.poll(core);
+    }
+
+    fn hear(&self, cursor: &Cursor, message: &Bytes, heard: &mut Heard) {
+        let Some(change) = Change::decode(message).filter(|change| self.filter.wants(change))
+        else {
+            return;
+        };
+        let mut out = Vec::new();
+        self.adapter.write_change(&mut out, &change, self.request());
+        let id = match &self.by {
+            By::Session { .. } => Some(event_id(SESSION_STREAM, cursor)),
+            _ => None,
+        };
+        heard.messages.push((id, out));
+    }
+
+    fn poll(&mut self, core: &mut Core) {
+        let Some(cursor) = self.changes.cursor.clone() else {
+            self.step = Step::Position;
+            let position = HubOp::Position { topic: self.changes.topic.clone() };
+            return core.emit(Effect::Hub(position), self.waiting());
+        };
+        self.step = Step::Poll;
+        let mut topics = vec![(self.changes.topic.clone(), cursor)];
+        if let By::Session { control, .. } = &self.by
+            && let Some(cursor) = &control.cursor
+        {
+            topics.push((control.topic.clone(), cursor.clone()));
+        }
+        let wait = core.endpoint.limits().hub_poll;
+        let until = core.now + wait + crate::effect::EFFECT_DEADLINE;
+        core.emit_until(Effect::Hub(HubOp::Poll { topics, wait }), self.waiting(), until);
+    }
+
+    fn refresh(&mut self, core: &mut Core) {
+        if let By::Session { key, .. } = &self.by {
+            let renew = Some(core.endpoint.limits().session_ttl);
+            let get = SessionOp::Get { id: key.clone(), renew };
+            self.step = Step::Refresh;
+            core.emit(Effect::Session(get), self.waiting());
+        }
+    }
+}
+
+impl Control {
+    /// The operation that says this on a session's topic.
+    pub(crate) fn publish(&self, topic: String) -> HubOp {
+        let mut message = Vec::new();
+        let mut object = Object::begin(&mut message);
+        match self {
+            Self::Refresh => object.boolean("refresh", true),
+            Self::Stream(stream) => object.string("stream", stream),
+        };
+        object.end();
+        HubOp::Publish { topic, message: message.into(), ttl: CONTROL_TTL, keep: 100 }
+    }
+
+    fn decode(message: &Bytes) -> Option<Self> {
+        json::scan(message, &json::ScanLimits::default()).ok()?;
+        let members = json::members(message);
+        match members.get(message, "stream") {
+            Some(stream) => Some(Self::Stream(json::string(stream.of(message))?.into_owned())),
+            None => members.get(message, "refresh").map(|_| Self::Refresh),
+        }
+    }
+}

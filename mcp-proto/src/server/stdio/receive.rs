@@ -1,0 +1,190 @@
+//! From a line to calls, answers and updates.
+
+use bytes::Bytes;
+
+use super::{Batch, Handshake, Parked, Stdio};
+use crate::model::{Call, Failure, FailureKind, Operation};
+use crate::revision::{
+    self, Adapter, Context, Decoded, Established, Incoming, Preamble, Refused, Selection, Transport,
+};
+use crate::server::Answered;
+use crate::server::intake::{self, Answer, Plan};
+use crate::server::listening::Listening;
+use crate::server::session::SessionChange;
+
+impl Stdio {
+    pub(super) fn receive(&mut self, line: Bytes) {
+        let endpoint = self.core.endpoint.clone();
+        let incoming = match revision::read(line, &endpoint.limits().read()) {
+            Ok(incoming) => incoming,
+            Err(refused) => return self.refuse(&self.spokesman(), &refused),
+        };
+        let established = self.established.as_ref().map(|handshake| handshake.adapter);
+        let context = Context {
+            established: established.as_ref().map_or(Established::None, Established::Adapter),
+            ..Context::new(Transport::Stdio)
+        };
+        let selection = match &incoming {
+            Incoming::One(message) => endpoint.adapters().select(message, &context),
+            Incoming::Batch(_) => endpoint.adapters().select_batch(&context),
+        };
+        match (selection, incoming) {
+            (Selection::Adapter(adapter), Incoming::One(message)) => {
+                self.decode(adapter, &message, None);
+            }
+            (Selection::Adapter(adapter), Incoming::Batch(messages)) => {
+                self.receive_batch(adapter, messages);
+            }
+            (Selection::Refused { adapter, failure }, Incoming::One(message)) => {
+                if let Some(id) = message.id() {
+                    self.refuse(adapter, &Refused { id: Some(id.clone()), failure });
+                }
+            }
+            (Selection::Refused { adapter, failure }, Incoming::Batch(_)) => {
+                self.refuse(adapter, &Refused { id: None, failure });
+            }
+            // Nothing is ever pending here: a stream has no session's record to wait for.
+            (Selection::AwaitSession, _) => {}
+        }
+    }
+
+    /// Who words a refusal that no revision can be told for.
+    pub(super) fn spokesman(&self) -> Adapter {
+        match &self.established {
+            Some(handshake) => handshake.adapter,
+            None => *self.core.endpoint.adapters().fallback(),
+        }
+    }
+
+    fn decode(&mut self, adapter: &Adapter, message: &Preamble, batch: Option<u64>) {
+        let client = self.established.as_ref().map(|handshake| &handshake.client);
+        match adapter.decode(message, client.filter(|_| adapter.has_handshake)) {
+            Decoded::Call(call) if call.operation() == Operation::HandshakeComplete => {
+                self.begin_listening();
+            }
+            Decoded::Call(call) if call.is_notification() => {}
+            Decoded::Call(call) => self.dispatch(adapter, call, batch),
+            Decoded::Cancelled { request, .. } => self.cancel(&request),
+            Decoded::Answered(answered) => self.answered(answered),
+            Decoded::Ignored => {}
+            Decoded::Refused(refused) => self.refuse_in(adapter, &refused, batch),
+        }
+    }
+
+    fn receive_batch(&mut self, adapter: &Adapter, messages: Vec<Result<Preamble, Refused>>) {
+        let id = self.core.id();
+        // Held open while its messages are read, so that it cannot end before they were.
+        self.batches.push(Batch { id, waiting: 1, replies: Vec::new() });
+        for message in messages {
+            match message {
+                Ok(message) => self.decode(adapter, &message, Some(id)),
+                Err(refused) => self.refuse_in(adapter, &refused, Some(id)),
+            }
+        }
+        self.settle_batch(id, None);
+    }
+
+    fn dispatch(&mut self, adapter: &Adapter, call: Call, batch: Option<u64>) {
+        let Some(id) = call.id() else { return };
+        let malformed = |why| Answer::Failure(Failure::new(FailureKind::Malformed, why));
+        let plan = match self.is_in_flight(id) {
+            true => Plan::Answer(malformed("this id is in use by a call that is running")),
+            false => intake::plan(&self.core.published, adapter, &call),
+        };
+        match plan {
+            Plan::Answer(answer) => self.answer(adapter, &call, answer, batch),
+            Plan::Handshake | Plan::Listen(_) if batch.is_some() => {
+                let answer = malformed("this method stands alone, never in a batch");
+                self.answer(adapter, &call, answer, batch);
+            }
+            Plan::Handshake => {
+                let adapters = self.core.endpoint.adapters();
+                let adapter = intake::negotiated(adapters, None, &call).unwrap_or(*adapter);
+                let client = call.client().clone();
+                let subscriptions = Vec::new();
+                self.established = Some(Handshake { adapter, client, subscriptions });
+                self.answer(&adapter, &call, Answer::Description, batch);
+            }
+            Plan::Update(change) => {
+                self.update(&change);
+                self.answer(adapter, &call, Answer::Empty, batch);
+            }
+            Plan::Listen(filter) => {
+                let id = id.clone();
+                let listening = Listening::by_request(&mut self.core, *adapter, id, filter);
+                self.listening.push(listening);
+            }
+            Plan::Run => self.park(adapter, call, batch),
+        }
+    }
+
+    fn park(&mut self, adapter: &Adapter, call: Call, batch: Option<u64>) {
+        let published = self.core.published.clone();
+        let tool = match call.operation() {
+            Operation::CallTool => published.tool(adapter, call.target().unwrap_or_default()),
+            _ => None,
+        };
+        match intake::take_answers(adapter, tool, call) {
+            Ok(call) => {
+                self.expect(batch);
+                let parked = Parked { adapter: *adapter, call, batch };
+                self.parked_bytes += parked.size();
+                self.parked.push_back(parked);
+                self.unpark();
+            }
+            Err(refused) => {
+                let (call, failure) = *refused;
+                self.answer(adapter, &call, Answer::Failure(failure), batch);
+            }
+        }
+    }
+
+    /// What a client sets once, it sets for its process.
+    fn update(&mut self, change: &SessionChange) {
+        let Some(handshake) = &mut self.established else { return };
+        match change {
+            SessionChange::LogLevel(level) => handshake.client.log_level = Some(*level),
+            SessionChange::Subscribe(uri) => {
+                let is_new = !handshake.subscriptions.contains(uri);
+                if is_new && handshake.subscriptions.len() < crate::model::Filter::MOST_URIS {
+                    handshake.subscriptions.push(uri.clone());
+                }
+            }
+            SessionChange::Unsubscribe(uri) => handshake.subscriptions.retain(|own| own != uri),
+            SessionChange::Negotiated(..) => {}
+        }
+        let filter = Self::filter(handshake);
+        if let Some(listening) = self.listening.iter_mut().find(|it| it.request().is_none()) {
+            listening.set_filter(filter);
+        }
+    }
+
+    /// From the end of the handshake on, the process is told what changes.
+    fn begin_listening(&mut self) {
+        let features = &self.core.published.catalog().features;
+        let tells = features.list_changed || features.subscribe;
+        let already = self.listening.iter().any(|it| it.request().is_none());
+        if let Some(handshake) = self.established.as_ref().filter(|_| tells && !already) {
+            let (adapter, filter) = (handshake.adapter, Self::filter(handshake));
+            let listening = Listening::by_process(&mut self.core, adapter, filter);
+            self.listening.push(listening);
+        }
+    }
+
+    /// The answer to one of our questions. What nobody asked is taken note of, and leaves
+    /// nothing behind.
+    fn answered(&mut self, answered: revision::Answered) {
+        let asked = |ask: &super::Ask| Some(&ask.request) == answered.id.as_ref();
+        if let Some(index) = self.asks.iter().position(asked) {
+            let ask = self.asks.swap_remove(index);
+            let answer = answered.result.map_or_else(Answered::Error, Answered::Given);
+            self.core.answered(ask.id, answer);
+        }
+    }
+}
+
+impl Parked {
+    pub(super) fn size(&self) -> usize {
+        self.call.raw().as_bytes().len()
+    }
+}

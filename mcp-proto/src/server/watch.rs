@@ -1,0 +1,63 @@
+//! Cancellations of a call that reach another worker than the one that runs it.
+
+use super::CallId;
+use super::calls::InFlight;
+use super::core::Core;
+use super::pending::Waiting;
+use crate::effect::{Effect, Reply};
+use crate::frame::envelope::RequestId;
+use crate::store::{Cursor, HubOp};
+use bytes::Bytes;
+use core::time::Duration;
+
+/// How long a cancellation waits for the worker that runs the call.
+const CANCEL_TTL: Duration = Duration::from_secs(60);
+
+/// Watches for a cancellation that reaches another worker.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    topic: String,
+    cursor: Option<Cursor>,
+}
+
+impl Watch {
+    /// Begins to watch for cancellations of a session's call.
+    pub(crate) fn begin(core: &mut Core, session: &str, call: &InFlight) -> Self {
+        let topic = topic(core, session, &call.request);
+        core.emit(Effect::Hub(HubOp::Position { topic: topic.clone() }), Waiting::Watch(call.call));
+        Self { topic, cursor: None }
+    }
+
+    /// The answer to the effect under way: whether the call was cancelled.
+    pub(crate) fn settle(&mut self, core: &mut Core, call: CallId, reply: Option<Reply>) -> bool {
+        match reply {
+            Some(Reply::Position(cursor)) => self.cursor = Some(cursor),
+            Some(Reply::Polled(polled)) if !polled.is_empty() => return true,
+            Some(Reply::Polled(_)) => {}
+            // The hub failed: the call cannot be cancelled from elsewhere any more.
+            _ => return false,
+        }
+        if let Some(cursor) = &self.cursor {
+            let wait = core.endpoint.limits().hub_poll;
+            let topics = vec![(self.topic.clone(), cursor.clone())];
+            let until = core.now + wait + crate::effect::EFFECT_DEADLINE;
+            core.emit_until(Effect::Hub(HubOp::Poll { topics, wait }), Waiting::Watch(call), until);
+        }
+        false
+    }
+}
+
+/// The cancellation of a session's call, on its way to the worker that runs it.
+pub(crate) fn cancel(core: &Core, session: &str, request: &RequestId) -> HubOp {
+    HubOp::Publish {
+        topic: topic(core, session, request),
+        message: Bytes::from_static(b"{}"),
+        ttl: CANCEL_TTL,
+        keep: 1,
+    }
+}
+
+fn topic(core: &Core, session: &str, request: &RequestId) -> String {
+    let request = String::from_utf8_lossy(request.as_json());
+    core.scope.key("call", &format!("{session}.{request}"))
+}

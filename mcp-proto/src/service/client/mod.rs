@@ -1,0 +1,35 @@
+//! A client's handle: calls that are awaited, over the machines of [`client`](crate::client).
+//!
+//! One loop beside everything else drives the machine; a [`Client`] is a handle to it that any
+//! number of tasks may hold. Whoever carries the messages is a [`HttpCarrier`] or a [`Respawn`]:
+//! a driver, another library's HTTP client, or a test.
+//!
+//! Dropping the future of a call cancels it, in the revision's way.
+
+mod asking;
+mod bearer;
+mod builder;
+mod calls;
+mod drive;
+mod handle;
+mod http;
+mod inner;
+mod listening;
+mod pool;
+mod replies;
+mod streams;
+#[cfg(test)]
+mod tests;
+
+pub use asking::{Ask, Asked, Asker, ask_with};
+pub use bearer::{Bearer, TokenSource};
+pub use builder::ClientBuilder;
+pub use calls::{Pages, Pending, ProgressUpdates, Running};
+pub use handle::Client;
+pub use http::{CarryError, HttpCarrier};
+pub use listening::{ListenEvent, Listening};
+pub use pool::{Dial, Pool, PoolBody};
+pub use replies::ToolReply;
+pub use streams::Respawn;
+
+pub use crate::client::{ClientError, Config, ErrorKind, Learned, Limits, Ran, Server};

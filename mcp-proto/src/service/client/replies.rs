@@ -1,0 +1,139 @@
+//! What calls give.
+
+use core::ops::Deref;
+
+use serde::de::DeserializeOwned;
+
+use crate::client::{ClientError, ErrorKind};
+use crate::model::{
+    Completion, Content, Description, Entries, Json, Prompt, PromptResult, Reply, ReplyValue,
+    Resource, ResourceResult, ResourceTemplate, Tool, ToolResult,
+};
+use crate::revision::BadReply;
+
+/// What a tool gave. [`is_error`](ToolResult::is_error) says that it failed.
+#[derive(Clone, Debug)]
+pub struct ToolReply {
+    result: ToolResult,
+    raw: Json,
+}
+
+impl ToolReply {
+    /// The value for programs, as a `T`. Where there is none, the text is read as JSON: servers of
+    /// the older revisions give it in this way.
+    ///
+    /// # Errors
+    /// Where it has not the shape of `T`.
+    pub fn structured<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        match &self.result.structured {
+            Some(value) => value.decode(),
+            None => serde_json::from_str(&self.text()),
+        }
+    }
+
+    /// All text of the result, its blocks on lines of their own.
+    pub fn text(&self) -> String {
+        let text = |block: &Content| match block {
+            Content::Text { text, .. } => Some(text.clone()),
+            _ => None,
+        };
+        self.result.content.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The whole result, as it came.
+    pub fn raw(&self) -> &Json {
+        &self.raw
+    }
+
+    /// The result.
+    pub fn into_result(self) -> ToolResult {
+        self.result
+    }
+}
+
+impl Deref for ToolReply {
+    type Target = ToolResult;
+
+    fn deref(&self) -> &ToolResult {
+        &self.result
+    }
+}
+
+/// A result of another kind than the call's: only questions can be that.
+fn other<T>(value: ReplyValue) -> Result<T, ClientError> {
+    Err(ClientError::maybe(match value {
+        ReplyValue::InputRequired(asks) => ErrorKind::InputRequired(Box::new(asks)),
+        _ => ErrorKind::BadReply(BadReply::NotAnObject),
+    }))
+}
+
+pub(super) fn tool(reply: Reply) -> Result<ToolReply, ClientError> {
+    match reply.value {
+        ReplyValue::Tool(result) => Ok(ToolReply { result, raw: reply.raw }),
+        value => other(value),
+    }
+}
+
+pub(super) fn resource(reply: Reply) -> Result<ResourceResult, ClientError> {
+    match reply.value {
+        ReplyValue::Resource(result) => Ok(result),
+        value => other(value),
+    }
+}
+
+pub(super) fn prompt(reply: Reply) -> Result<PromptResult, ClientError> {
+    match reply.value {
+        ReplyValue::Prompt(result) => Ok(result),
+        value => other(value),
+    }
+}
+
+pub(super) fn completion(reply: Reply) -> Result<Completion, ClientError> {
+    match reply.value {
+        ReplyValue::Completion(completion) => Ok(completion),
+        value => other(value),
+    }
+}
+
+pub(super) fn description(reply: Reply) -> Result<Description, ClientError> {
+    match reply.value {
+        ReplyValue::Description(description) => Ok(*description),
+        value => other(value),
+    }
+}
+
+pub(super) fn tools(reply: Reply) -> Result<Entries<Tool>, ClientError> {
+    match reply.value {
+        ReplyValue::Tools(entries) => Ok(entries),
+        value => other(value),
+    }
+}
+
+pub(super) fn resources(reply: Reply) -> Result<Entries<Resource>, ClientError> {
+    match reply.value {
+        ReplyValue::Resources(entries) => Ok(entries),
+        value => other(value),
+    }
+}
+
+pub(super) fn templates(reply: Reply) -> Result<Entries<ResourceTemplate>, ClientError> {
+    match reply.value {
+        ReplyValue::Templates(entries) => Ok(entries),
+        value => other(value),
+    }
+}
+
+pub(super) fn prompts(reply: Reply) -> Result<Entries<Prompt>, ClientError> {
+    match reply.value {
+        ReplyValue::Prompts(entries) => Ok(entries),
+        value => other(value),
+    }
+}
+
+pub(super) fn done(_: Reply) -> Result<(), ClientError> {
+    Ok(())
+}
+
+pub(super) fn raw(reply: Reply) -> Result<Json, ClientError> {
+    Ok(reply.raw)
+}

@@ -1,0 +1,302 @@
+//! The handle over real machines, pipes in memory and virtual time.
+
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use core::time::Duration;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::pending;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
+
+use super::*;
+use crate::effect::EffectError;
+use crate::model::{ClientCapabilities, Filter, InputRequest, elicit_accept};
+use crate::revision::{AdapterSet, Revision};
+use crate::server::{Connection, Endpoint, Stdio};
+use crate::service::world::{End, VirtualTime, VirtualTimer, pair};
+use crate::service::{
+    Args, Exchange, Extensions, Host, MemorySessionStore, Registry, Runtime, Service, Shared, tool,
+};
+use crate::time::Instant;
+
+#[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+struct Add {
+    a: i64,
+    b: i64,
+}
+
+#[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+struct Sum {
+    total: i64,
+}
+
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Virtual time, with tasks that run beside everything else.
+#[derive(Clone, Default)]
+struct World {
+    time: VirtualTime,
+    spawned: Arc<Mutex<Vec<Task>>>,
+}
+
+impl Runtime<Shared> for World {
+    type Timer = VirtualTimer;
+
+    fn now(&self) -> Instant {
+        self.time.time()
+    }
+
+    fn timer(&self) -> VirtualTimer {
+        Runtime::<Shared>::timer(&self.time)
+    }
+
+    fn wall(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) -> Result<(), EffectError> {
+        bytes.fill(7);
+        Ok(())
+    }
+
+    fn detach<T: 'static>(&self, work: <Shared as crate::service::Threading>::Boxed<'static, T>) {
+        self.spawned.lock().unwrap().push(Box::pin(work.map(drop)));
+    }
+}
+
+impl World {
+    /// Runs `client` to its end, with everything that is detached meanwhile.
+    fn run<C: Future>(&self, client: C) -> C::Output {
+        let spawned = self.spawned.clone();
+        let mut running = FuturesUnordered::<Task>::new();
+        let is_done = AtomicBool::new(false);
+        let background = core::future::poll_fn(|cx: &mut Context<'_>| {
+            loop {
+                running.extend(spawned.lock().unwrap().drain(..));
+                match running.poll_next_unpin(cx) {
+                    _ if is_done.load(Ordering::SeqCst) => return Poll::Ready(()),
+                    Poll::Ready(Some(())) => {}
+                    Poll::Ready(None) | Poll::Pending => return Poll::Pending,
+                }
+            }
+        });
+        let client = async {
+            let output = client.await;
+            is_done.store(true, Ordering::SeqCst);
+            output
+        };
+        self.time.run(client, background).0
+    }
+}
+
+fn service(time: &VirtualTime) -> Service {
+    let time = time.clone();
+    Registry::new("demo", "1.0.0")
+        .tool(
+            tool("add", |Args(Add { a, b }): Args<Add>| async move {
+                crate::service::Json(Sum { total: a + b })
+            })
+            .description("Adds."),
+        )
+        .tool(tool("slow", move |ex: Exchange| {
+            let time = time.clone();
+            async move {
+                for step in 1..=3 {
+                    ex.progress(step, 3);
+                    time.sleep(Duration::from_secs(1)).await;
+                }
+                "slept"
+            }
+        }))
+        .build()
+        .expect("valid")
+}
+
+fn endpoint(service: &Service, revision: Revision) -> Endpoint {
+    let set = AdapterSet::of([revision]).unwrap();
+    Endpoint::builder(Arc::clone(service.catalog())).adapters(set).path("/mcp").build()
+}
+
+/// A server that begins whenever somebody asks for it.
+struct InProcess {
+    world: World,
+    revision: Revision,
+    sessions: Arc<MemorySessionStore>,
+}
+
+impl InProcess {
+    fn connect(&self, http: bool) -> End {
+        let service = service(&self.world.time);
+        let endpoint = endpoint(&service, self.revision);
+        let (ours, theirs) = pair(512);
+        let host = Host::<_, Shared>::with_sessions(
+            service,
+            self.world.time.clone(),
+            self.sessions.clone(),
+        );
+        let work: Task = match http {
+            true => {
+                let machine = Connection::new(endpoint, self.world.now());
+                Box::pin(async move {
+                    let _ = host.run(machine, ours, Extensions::new(), pending()).await;
+                })
+            }
+            false => {
+                let machine = Stdio::new(endpoint, self.world.now());
+                Box::pin(async move {
+                    let _ = host.run(machine, ours, Extensions::new(), pending()).await;
+                })
+            }
+        };
+        self.world.spawned.lock().unwrap().push(work);
+        theirs
+    }
+}
+
+impl Respawn for InProcess {
+    type Stream = End;
+
+    fn start(&mut self) -> impl Future<Output = io::Result<End>> + Send + 'static {
+        core::future::ready(Ok(self.connect(false)))
+    }
+}
+
+impl Dial for InProcess {
+    type Stream = End;
+
+    fn dial(
+        &self,
+        _: bool,
+        _: String,
+        _: u16,
+    ) -> impl Future<Output = io::Result<End>> + Send + 'static {
+        core::future::ready(Ok(self.connect(true)))
+    }
+
+    fn now(&self) -> Instant {
+        self.world.now()
+    }
+}
+
+fn client(world: &World, revision: Revision, http: bool) -> Client {
+    let sessions = Arc::new(MemorySessionStore::new());
+    let server = InProcess { world: world.clone(), revision, sessions };
+    let builder = Client::builder("client", "1");
+    match http {
+        true => builder.http(world.clone(), Pool::new(server), "http://localhost/mcp").unwrap(),
+        false => builder.streams(world.clone(), server),
+    }
+}
+
+#[test]
+fn the_calling_code_is_the_same_everywhere() {
+    for revision in Revision::ALL {
+        for http in [false, true] {
+            let world = World::default();
+            let client = client(&world, revision, http);
+            world.run(async move {
+                let server = client.ready().await.unwrap();
+                assert_eq!(client.revision(), Some(revision.adapter().version));
+                assert_eq!(server.description.server.as_ref().unwrap().name, "demo");
+                let tools = client.list_tools().await.unwrap();
+                assert_eq!(tools.len(), 2);
+                let reply = client.call_tool("add", &Add { a: 2, b: 40 }).await.unwrap();
+                assert_eq!(reply.structured::<Sum>().unwrap().total, 42, "{reply:?}");
+                let slow = client.call_tool("slow", &()).start();
+                let mut progress = slow.progress();
+                let mut steps = 0;
+                while progress.next().await.is_some() {
+                    steps += 1;
+                }
+                assert_eq!(steps, 3, "{revision:?} {http}");
+                assert_eq!(slow.await.unwrap().text(), "slept");
+                client.ping().await.unwrap();
+                let none = client.call_tool("none", &()).await.unwrap_err();
+                assert_eq!(none.server().unwrap().code, -32602);
+                client.close().await;
+                let late = client.ping().await.unwrap_err();
+                assert_eq!(late.kind, ErrorKind::Closed);
+            });
+        }
+    }
+}
+
+#[test]
+fn dropping_a_call_cancels_it_and_the_client_goes_on() {
+    for revision in Revision::ALL {
+        for http in [false, true] {
+            let world = World::default();
+            let client = client(&world, revision, http);
+            let time = world.time.clone();
+            world.run(async move {
+                client.ready().await.unwrap();
+                let started = time.time();
+                let slow = client.call_tool("slow", &()).start();
+                assert!(slow.progress().next().await.is_some());
+                drop(slow);
+                let reply = client.call_tool("add", &Add { a: 1, b: 2 }).await.unwrap();
+                assert_eq!(reply.structured::<Sum>().unwrap().total, 3);
+                let passed = time.time().saturating_since(started);
+                assert!(passed < Duration::from_secs(1), "{passed:?}");
+            });
+        }
+    }
+}
+
+#[test]
+fn the_last_handle_ends_the_loop_and_nobody_waits_for_ever() {
+    let world = World::default();
+    let client = client(&world, Revision::V2025_11_25, false);
+    world.run(async move {
+        client.ready().await.unwrap();
+        let other = client.clone();
+        let slow = other.call_tool("slow", &()).start();
+        drop((client, other));
+        let ended = slow.await.unwrap_err();
+        assert_eq!(ended.kind, ErrorKind::Closed);
+        assert_eq!(ended.ran, Ran::Maybe);
+    });
+}
+
+#[test]
+fn a_client_that_can_be_asked_declares_it() {
+    let mut can = ClientCapabilities::default();
+    can.elicitation_form = true;
+    let asker = Asker::new(ask_with(can, |asked: Asked| async move {
+        assert!(matches!(asked.question, InputRequest::Elicit(_)));
+        Ok(elicit_accept(&serde_json::json!({ "sure": true })).unwrap())
+    }));
+    assert_eq!(asker.can(), can);
+    let question = crate::client::Question::new(
+        "elicitation/create",
+        r#"{"message":"?","requestedSchema":{"type":"object","properties":{"sure":{"type":"boolean"}}}}"#,
+    );
+    let answer = asker.answer(question).now_or_never().unwrap().unwrap();
+    assert_eq!(answer.as_str(), r#"{"action":"accept","content":{"sure":true}}"#);
+    let bad = asker.answer(crate::client::Question::new("x/y", "{}")).now_or_never().unwrap();
+    assert_eq!(bad.unwrap_err().code, -32602);
+}
+
+#[test]
+fn a_server_that_cannot_be_started_is_an_error_that_says_so() {
+    struct Nothing;
+    impl Respawn for Nothing {
+        type Stream = End;
+        fn start(&mut self) -> impl Future<Output = io::Result<End>> + Send + 'static {
+            core::future::ready(Err(io::Error::other("no such program")))
+        }
+    }
+    let world = World::default();
+    let client = Client::builder("client", "1").streams(world.clone(), Nothing);
+    world.run(async move {
+        let error = client.ready().await.unwrap_err();
+        assert_eq!(error.to_string(), "no such program");
+        let mut listening = client.listen(Filter::lists());
+        assert!(listening.next().await.unwrap().is_err());
+        assert!(listening.next().await.is_none());
+    });
+}

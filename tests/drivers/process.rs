@@ -1,0 +1,106 @@
+//! Servers as processes, and requests to them.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+/// How long anything may take before it counts as hanging.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running server, killed when this is dropped, or when a test hangs.
+pub(crate) struct Server {
+    child: Child,
+    _watchdog: Sender<()>,
+}
+
+impl Server {
+    /// Starts `program` on stdio; `stdin` and `stdout` say what these are.
+    pub(crate) fn on_stdio(
+        program: &str,
+        arguments: &[&str],
+        stdin: impl Into<Stdio>,
+        stdout: impl Into<Stdio>,
+    ) -> Self {
+        let mut command = Command::new(program);
+        Self::start(command.arg("--stdio").args(arguments).stdin(stdin).stdout(stdout))
+    }
+
+    /// Starts `program` on HTTP; it ends when [`Listening::shut_down`] says so.
+    pub(crate) fn on_http(program: &str, arguments: &[&str]) -> (Self, Listening) {
+        let mut command = Command::new(program);
+        command.arg("--listen").args(arguments).stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut server = Self::start(&mut command);
+        let stdin = server.child.stdin.take();
+        let mut log = BufReader::new(server.child.stderr.take().expect("piped"));
+        let mut address = String::new();
+        log.read_line(&mut address).expect("a line");
+        (server, Listening { address: address.trim().to_owned(), stdin, log })
+    }
+
+    fn start(command: &mut Command) -> Self {
+        let child = command.spawn().expect("the program was built");
+        let id = child.id().to_string();
+        let (watchdog, ended) = channel();
+        thread::spawn(move || {
+            if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                let _ = Command::new("kill").args(["-9", &id]).status();
+            }
+        });
+        Self { child, _watchdog: watchdog }
+    }
+
+    pub(crate) fn stdin(&mut self) -> ChildStdin {
+        self.child.stdin.take().expect("piped")
+    }
+
+    pub(crate) fn stdout(&mut self) -> BufReader<ChildStdout> {
+        BufReader::new(self.child.stdout.take().expect("piped"))
+    }
+
+    /// Waits for the end.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.child.wait().expect("an exit status")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A server on HTTP: where it listens, and its log.
+pub(crate) struct Listening {
+    pub(crate) address: String,
+    stdin: Option<ChildStdin>,
+    log: BufReader<ChildStderr>,
+}
+
+impl Listening {
+    /// Has it shut down.
+    pub(crate) fn shut_down(&mut self) {
+        self.stdin = None;
+    }
+
+    /// The log, to its end.
+    pub(crate) fn log(&mut self) -> String {
+        let mut text = String::new();
+        self.log.read_to_string(&mut text).expect("UTF-8");
+        text
+    }
+}
+
+/// A call of a tool, with an id.
+pub(crate) fn call(id: usize, tool: &str, arguments: &str) -> String {
+    let params = format!(r#"{{"name":"{tool}","arguments":{arguments},"_meta":{{{META}}}}}"#);
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
+}
+
+const META: &str = concat!(
+    r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+    r#""io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"#,
+    r#""io.modelcontextprotocol/clientCapabilities":{},"progressToken":"t""#,
+);
