@@ -119,3 +119,6 @@ impl AsyncWrite for ThreadWriter {
         Poll::Ready(flushed)
     }
 }
+
+#[cfg(test)]
+mod tests;
