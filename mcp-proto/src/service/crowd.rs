@@ -1,11 +1,13 @@
 //! The connections of one listener: how many there are, and how they learn that they are to end.
 
-use core::future::poll_fn;
+use core::future::{Future, poll_fn};
+use core::pin::pin;
 use core::sync::atomic::{AtomicU8, Ordering};
 use core::task::{Context, Poll, Waker};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::{Either, select};
 use futures_util::task::AtomicWaker;
 
 /// How the end of all connections comes about.
@@ -83,6 +85,14 @@ impl Crowd {
 }
 
 impl Member {
+    /// Does `what`, unless the crowd is over before it is done.
+    pub(crate) async fn stay<T>(&self, what: impl Future<Output = T>) -> Option<T> {
+        match select(pin!(what), pin!(self.until(Stage::Over))).await {
+            Either::Left((done, _)) => Some(done),
+            Either::Right(_) => None,
+        }
+    }
+
     /// Waits until the crowd reached `stage`. Whatever one member waits for, it does in one task.
     pub(crate) async fn until(&self, stage: Stage) {
         let mut woken: Option<Waker> = None;

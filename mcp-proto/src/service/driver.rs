@@ -16,7 +16,7 @@ pub trait Driver<M: Threading = Shared>: Runtime<M, Timer: Send> + Clone + Send 
     type Listener: Listener;
 
     /// Standard input and output, as one stream.
-    type Stdio: AsyncRead + AsyncWrite + Send + Unpin;
+    type Stdio: AsyncRead + AsyncWrite + Send + Unpin + 'static;
 
     /// Listens at `address`: `host:port`, where port 0 is any free one.
     ///

@@ -2,12 +2,10 @@
 
 use core::fmt::{self, Display};
 use core::future::{Future, pending};
-use core::pin::pin;
 use core::time::Duration;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use futures_util::future::{Either, select};
 use http::Extensions;
 
 use super::accept::{Acceptor, Notice};
@@ -216,9 +214,9 @@ impl<D: Driver<M>, M: Threading> Served<D, M> {
         let machine = Connection::new(endpoint, host.runtime().now());
         let mut extensions = Extensions::new();
         extensions.insert(peer);
-        let served = host.run(machine, stream, extensions, member.until(Stage::Draining));
+        let until = member.until(Stage::Draining);
         // How a connection ended concerns its peer, who knows.
-        let _: Either<_, _> = select(pin!(served), pin!(member.until(Stage::Over))).await;
+        let _ = member.stay(host.run(machine, stream, extensions, until)).await;
     }
 }
 

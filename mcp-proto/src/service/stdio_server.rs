@@ -1,13 +1,17 @@
 //! A service on stdin and stdout.
 
 use core::fmt;
-use core::future::{Future, pending};
-use std::io::ErrorKind;
+use core::future::{Future, pending, poll_fn};
+use core::pin::pin;
+use std::io::{self, ErrorKind};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_io::{AsyncRead, AsyncWrite};
+use futures_util::FutureExt;
 use http::Extensions;
 
-use super::{Driver, Error, Host, Service, Shared, Threading};
+use super::crowd::{Crowd, Member, Stage};
+use super::{Driver, Error, Host, Local, Service, Shared, Threading};
 use crate::revision::AdapterSet;
 use crate::server::{Endpoint, EndpointBuilder, Limits, Stdio};
 
@@ -39,47 +43,122 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
         self
     }
 
-    /// Serves until stdin ends: the calls that run get the grace of the
-    /// [limits](Limits::eof_grace), then they are cancelled and this returns. The process should
-    /// end then (R26-STDIO-16); no thread that still reads stdin keeps it from that.
-    ///
-    /// # Errors
-    /// Where a handler needs an HTTP request, or stdin or stdout failed. That the client is gone
-    /// is no error.
-    pub async fn serve(self) -> Result<(), Error> {
-        self.serve_with_shutdown(pending()).await
-    }
-
-    /// Serves until stdin ends or `until` is done, whichever comes first.
-    ///
-    /// # Errors
-    /// As [`serve`](Self::serve).
-    pub async fn serve_with_shutdown(self, until: impl Future<Output = ()>) -> Result<(), Error> {
-        let stream = self.driver.stdio()?;
-        self.serve_on(stream, until).await
-    }
-
-    /// Serves another stream in the same way, such as a socket.
-    ///
-    /// # Errors
-    /// As [`serve`](Self::serve).
-    pub async fn serve_on(
+    /// Serves the stream to its end, in a task that `spawn` starts.
+    async fn attend<S>(
         self,
-        stream: impl AsyncRead + AsyncWrite + Unpin,
+        stream: S,
         until: impl Future<Output = ()>,
+        spawn: impl FnOnce(&D, Served<D, S, M>),
     ) -> Result<(), Error> {
         if let Some(why) = self.service.http_only() {
             return Err(Error::internal(why.to_owned()));
         }
-        let machine = Stdio::new(self.endpoint.build(), self.driver.now());
-        let host = Host::new(self.service, self.driver.clone());
-        let served = host.run(machine, stream, Extensions::new(), until);
-        match self.driver.within(served).await {
-            Err(error) if !is_gone(error.kind()) => Err(error.into()),
-            _ => Ok(()),
+        let crowd = Crowd::default();
+        let ended = Arc::new(Mutex::new(None));
+        let served = Served {
+            host: Host::new(self.service, self.driver.clone()),
+            endpoint: self.endpoint.build(),
+            stream,
+            member: crowd.enter(),
+            ended: Arc::clone(&ended),
+        };
+        spawn(&self.driver, served);
+        let crowd = CutOff(crowd);
+        let mut until = pin!(until.fuse());
+        poll_fn(|cx| {
+            if until.as_mut().poll(cx).is_ready() {
+                crowd.0.reach(Stage::Draining);
+            }
+            crowd.0.poll_fewer_than(1, cx)
+        })
+        .await;
+        let ended = ended.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match ended {
+            Some(Err(error)) if !is_gone(error.kind()) => Err(error.into()),
+            Some(_) => Ok(()),
+            None => Err(Error::internal("the runtime dropped the task that serves the stream")),
         }
     }
 }
+
+/// A stream to be served.
+struct Served<D, S, M: Threading> {
+    host: Host<D, M>,
+    endpoint: Endpoint,
+    stream: S,
+    member: Member,
+    /// How it ended.
+    ended: Arc<Mutex<Option<io::Result<()>>>>,
+}
+
+impl<D: Driver<M>, S: AsyncRead + AsyncWrite + Unpin, M: Threading> Served<D, S, M> {
+    async fn run(self) {
+        let Self { host, endpoint, stream, member, ended } = self;
+        let machine = Stdio::new(endpoint, host.runtime().now());
+        let until = member.until(Stage::Draining);
+        let served = member.stay(host.run(machine, stream, Extensions::new(), until)).await;
+        *ended.lock().unwrap_or_else(PoisonError::into_inner) = served;
+    }
+}
+
+/// Ends the task when nobody waits for it any more.
+struct CutOff(Crowd);
+
+impl Drop for CutOff {
+    fn drop(&mut self) {
+        self.0.reach(Stage::Over);
+    }
+}
+
+macro_rules! serving {
+    ($mode:ident $(, $send:ident)?) => {
+        impl<D: Driver<$mode>> StdioServer<D, $mode> {
+            /// Serves until stdin ends: the calls that run get the grace of the
+            /// [limits](Limits::eof_grace), then they are cancelled and this returns. The process
+            /// should end then (R26-STDIO-16); no thread that still reads stdin keeps it from
+            /// that.
+            ///
+            /// # Errors
+            /// Where a handler needs an HTTP request, or stdin or stdout failed. That the client
+            /// is gone is no error.
+            pub async fn serve(self) -> Result<(), Error> {
+                self.serve_with_shutdown(pending()).await
+            }
+
+            /// Serves until stdin ends or `until` is done, whichever comes first.
+            ///
+            /// # Errors
+            /// As [`serve`](Self::serve).
+            pub async fn serve_with_shutdown(
+                self,
+                until: impl Future<Output = ()>,
+            ) -> Result<(), Error> {
+                let stream = self.driver.stdio()?;
+                self.serve_on(stream, until).await
+            }
+
+            /// Serves another stream in the same way, such as a socket.
+            ///
+            /// # Errors
+            /// As [`serve`](Self::serve).
+            pub async fn serve_on(
+                self,
+                stream: impl AsyncRead + AsyncWrite + Unpin $(+ $send)? + 'static,
+                until: impl Future<Output = ()>,
+            ) -> Result<(), Error> {
+                // A task of its own wakes without a detour over the thread that waits for it.
+                let driver = self.driver.clone();
+                let served = self.attend(stream, until, |driver, served| {
+                    driver.detach::<()>(Box::pin(served.run()));
+                });
+                driver.within(served).await
+            }
+        }
+    };
+}
+
+serving!(Shared, Send);
+serving!(Local);
 
 /// The client closed its end while it was written to (C80).
 fn is_gone(kind: ErrorKind) -> bool {
