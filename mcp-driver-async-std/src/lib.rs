@@ -10,6 +10,12 @@ mod stdio;
 pub use mcp_proto;
 pub use mcp_proto::model;
 pub use mcp_proto::service::*;
+#[cfg(feature = "postgres")]
+pub use mcp_stores::{PostgresBuilder, PostgresStorage};
+#[cfg(feature = "redis")]
+pub use mcp_stores::{RedisBuilder, RedisStorage};
+#[cfg(feature = "sqlite")]
+pub use mcp_stores::{SqliteBuilder, SqliteStorage};
 
 pub use net::TcpConnections;
 pub use runtime::AsyncStd;

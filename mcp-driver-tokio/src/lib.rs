@@ -36,6 +36,12 @@ mod tokio_stream;
 pub use mcp_proto;
 pub use mcp_proto::model;
 pub use mcp_proto::service::*;
+#[cfg(feature = "postgres")]
+pub use mcp_stores::{PostgresBuilder, PostgresStorage};
+#[cfg(feature = "redis")]
+pub use mcp_stores::{RedisBuilder, RedisStorage};
+#[cfg(feature = "sqlite")]
+pub use mcp_stores::{SqliteBuilder, SqliteStorage};
 
 pub use net::TcpConnections;
 pub use runtime::Tokio;

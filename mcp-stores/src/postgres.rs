@@ -265,11 +265,30 @@ impl Connections {
 impl SqlExecutor for Connections {
     async fn fetch(
         &self,
-        _: Statement,
+        statement: Statement,
         sql: &str,
         params: &[Param<'_>],
     ) -> Result<Vec<Row>, EffectError> {
-        fetch(&self.pool, sql, params).await.map_err(|error| failed(&error))
+        let mut outcome = fetch(&self.pool, sql, params).await;
+        // After a restart of the database every connection of the pool fails once.
+        for _ in 0..self.pool.size() {
+            match &outcome {
+                Err(error) if may_repeat(statement, error) => {}
+                _ => break,
+            }
+            outcome = fetch(&self.pool, sql, params).await;
+        }
+        outcome.map_err(|error| failed(&error))
+    }
+}
+
+/// Whether the statement was not executed for sure, or changes nothing anyway.
+fn may_repeat(statement: Statement, error: &sqlx::Error) -> bool {
+    const ADMIN_SHUTDOWN: &str = "57P01"; // the connection was ended between statements, or rolled back
+    match error {
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| code == ADMIN_SHUTDOWN),
+        sqlx::Error::Io(_) => statement.only_reads(),
+        _ => false,
     }
 }
 

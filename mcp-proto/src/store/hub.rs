@@ -117,12 +117,19 @@ pub enum Read {
 }
 
 impl fmt::Debug for Polled {
+    /// Hides the topic: it may hold a session's id.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.read {
-            Read::Messages { messages, next, lost } => {
-                write!(f, "Polled({} messages, next {next}, lost: {lost})", messages.len())
+        f.debug_tuple("Polled").field(&self.read).finish()
+    }
+}
+
+impl fmt::Debug for Read {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Messages { messages, next, lost } => {
+                write!(f, "{} messages, next {next}, lost: {lost}", messages.len())
             }
-            Read::UnknownCursor => f.write_str("Polled(unknown cursor)"),
+            Self::UnknownCursor => f.write_str("unknown cursor"),
         }
     }
 }

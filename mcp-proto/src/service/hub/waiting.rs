@@ -80,7 +80,7 @@ impl<L: Log> WaitingHub<L> {
     }
 
     /// Passes the news of `wake` on to whoever waits here; never returns. While it fails, every
-    /// listener looks again after `look_again`, and `report` is told of the failure.
+    /// listener looks again after `look_again`; `report` is told once, when it begins to fail.
     pub fn heed(
         &self,
         mut wake: impl Wake,
@@ -90,12 +90,17 @@ impl<L: Log> WaitingHub<L> {
         // Only the bells: this must not keep the log's connections alive.
         let (bells, sleep) = (self.0.bells.clone(), Arc::clone(&self.0.sleep));
         async move {
+            let mut failing = false;
             loop {
-                match wake.next().await {
+                let next = wake.next().await;
+                let failed_before = core::mem::replace(&mut failing, next.is_err());
+                match next {
                     Ok(News::Of(rung)) => rung.into_iter().for_each(|bell| bells.ring(bell)),
                     Ok(News::Any) => bells.ring_all(),
                     Err(error) => {
-                        report(&error);
+                        if !failed_before {
+                            report(&error);
+                        }
                         sleep.sleep(look_again).await;
                         bells.ring_all();
                     }
@@ -139,6 +144,9 @@ impl<L: Log> Hub for WaitingHub<L> {
     }
 }
 
+/// How soon a listener looks again that could not.
+const AFTER_FAILURE: Duration = Duration::from_millis(250);
+
 impl<L: Log> Inner<L> {
     async fn publish(
         &self,
@@ -164,12 +172,18 @@ impl<L: Log> Inner<L> {
         }
         let mut listening = self.bells.listen(wanted.iter().map(|(topic, _)| Bell::of(topic)));
         let news = async {
+            let mut looked = self.look(&wanted).await;
             loop {
-                let polled = self.look(&wanted).await?;
-                if !polled.is_empty() {
-                    return Ok(polled);
+                match looked? {
+                    polled if !polled.is_empty() => return Ok(polled),
+                    _ => listening.heard().await,
                 }
-                listening.heard().await;
+                looked = self.look(&wanted).await;
+                while looked.is_err() {
+                    // A log that fails for a while has no news: what waits, waits on.
+                    select(pin!(listening.heard()), self.sleep.sleep(AFTER_FAILURE)).await;
+                    looked = self.look(&wanted).await;
+                }
             }
         };
         match select(pin!(news), self.sleep.sleep(wait)).await {
