@@ -1,6 +1,6 @@
 //! HTTP, as bytes on a socket.
 
-use std::io::{BufReader, ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 
 use crate::on_both_drivers;
@@ -16,6 +16,7 @@ on_both_drivers! {
     a_shutdown_lets_calls_end_and_then_ends
     a_shutdown_cuts_off_who_takes_too_long
     a_bad_request_is_told_so_and_the_connection_closes
+    http_sse_answers_on_its_stream
 }
 
 /// A call of a tool over HTTP/1.1, with `more` headers.
@@ -163,6 +164,37 @@ fn a_bad_request_is_told_so_and_the_connection_closes(program: &str) {
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();
     assert!(reply.starts_with("HTTP/1.1 400 "), "{reply}");
+}
+
+/// R24-SSE-01, R24-SSE-02, R24-SSE-04: what is posted is answered on the stream, over another connection.
+fn http_sse_answers_on_its_stream(program: &str) {
+    let (_server, listening) = Server::on_http(program, &[]);
+    let mut stream = connect(&listening.address);
+    stream
+        .write_all(b"GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+        .unwrap();
+    let mut events = BufReader::new(stream).lines().map(Result::unwrap);
+    let mut data = || events.find_map(|line| line.strip_prefix("data: ").map(str::to_owned));
+    let endpoint = data().unwrap();
+    assert!(endpoint.starts_with("/messages"), "{endpoint}");
+
+    let mut poster = connect(&listening.address);
+    let client = r#"{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}"#;
+    for (method, params) in [("initialize", client), ("ping", "{}")] {
+        let body =
+            format!(r#"{{"jsonrpc":"2.0","id":"{method}","method":"{method}","params":{params}}}"#);
+        let request = format!(
+            "POST {endpoint} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        poster.write_all(request.as_bytes()).unwrap();
+        let reply = data().unwrap();
+        assert!(
+            reply.contains(&format!(r#""id":"{method}""#)) && reply.contains("result"),
+            "{reply}"
+        );
+    }
 }
 
 fn nap(id: usize, ms: u64) -> String {

@@ -127,6 +127,7 @@ pub async fn serve<D: Driver + Sleep>(driver: D) -> Result<(), Error> {
         };
     }
     let server = HttpBuilder::new(driver, service)
+        .http_sse("/sse", "/messages")
         .connections(options.connections)
         .shutdown_grace(options.grace)
         .on_notice(|notice| eprintln!("{notice}"))

@@ -96,6 +96,12 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
         self.endpoint(|endpoint| endpoint.require_session(require))
     }
 
+    /// Serves the HTTP+SSE transport too, for clients of 2024-11-05: a stream at one path, and
+    /// another to post to (R2503-COMPAT-01).
+    pub fn http_sse(self, stream: impl Into<String>, messages: impl Into<String>) -> Self {
+        self.endpoint(|endpoint| endpoint.http_sse(stream, messages))
+    }
+
     /// Anything else that an [`Endpoint`] can be told.
     pub fn endpoint(mut self, set: impl FnOnce(EndpointBuilder) -> EndpointBuilder) -> Self {
         self.endpoint = set(self.endpoint);
