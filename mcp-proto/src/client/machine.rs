@@ -93,7 +93,7 @@ pub struct Question {
 
 impl Question {
     /// A question of that method, for tests.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "service"))]
     pub(crate) fn new(method: &str, params: &'static str) -> Self {
         let params = Some(Json::scanned(params.into()));
         Self { call: None, method: method.to_owned(), params }

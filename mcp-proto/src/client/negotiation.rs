@@ -265,8 +265,7 @@ impl Negotiation {
         memory: Memory,
         description: Description,
     ) -> Step {
-        let lists_it = description.versions.iter().any(|version| version == adapter.version);
-        if lists_it || description.versions.is_empty() {
+        if adapter.is_among(&description.versions) || description.versions.is_empty() {
             return Step::Settled(adapter, memory.carriage, Box::new(description));
         }
         Self::among(set, memory, description.versions)
@@ -314,11 +313,7 @@ impl Negotiation {
 
     /// To the newest of these that is spoken and was not tried (R26-VER-02, R26-VER-10).
     fn among(set: &AdapterSet, memory: Memory, offered: Vec<String>) -> Step {
-        let is_new = |adapter: &&Adapter| {
-            offered.iter().any(|version| version == adapter.version)
-                && !memory.tried.contains(&adapter.version)
-        };
-        match set.iter().find(is_new) {
+        match set.newest_among(&offered, &memory.tried) {
             Some(adapter) => Self::at(*adapter, memory),
             None => Step::Failed(no_common(offered)),
         }

@@ -7,7 +7,7 @@ mod streams;
 
 use std::collections::BTreeMap;
 
-use self::exchange::Exchange;
+use self::exchange::{Exchange, For};
 use self::streams::{Standing, Tail};
 use super::core::{Core, Outgoing};
 use super::machine::sealed::Carrier;
@@ -133,20 +133,22 @@ impl Carrier for Session {
     }
 
     /// Ends all exchanges, and the session by one more, which may take a moment (C68,
-    /// R2503-SESS-08).
+    /// R2503-SESS-08). So may what tells the server that calls are no longer wanted.
     fn carrier_close(&mut self) {
-        let all: Vec<_> = self.exchanges.keys().copied().collect();
-        for exchange in all {
-            if !matches!(
-                self.exchanges.get(&exchange),
-                Some(Exchange { purpose: exchange::For::Goodbye, .. })
-            ) {
-                self.abandon(exchange);
+        for exchange in self.exchanges.keys().copied().collect::<Vec<_>>() {
+            match self.exchanges.get(&exchange).map(|it| it.purpose) {
+                Some(For::Goodbye) => {}
+                Some(For::Note { .. } | For::Post(None, _)) => self.soon_enough(exchange),
+                _ => self.abandon(exchange),
             }
         }
-        self.timers = Timers::new();
-        self.tails.clear();
-        self.standing = Standing::default();
+        for (id, _) in core::mem::take(&mut self.tails) {
+            self.timers.clear(Timer::Resume(id));
+        }
+        self.standing_ended();
         self.farewell();
     }
 }
+
+#[cfg(test)]
+mod tests;

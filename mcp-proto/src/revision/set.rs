@@ -87,6 +87,14 @@ impl AdapterSet {
         self.iter().find(|adapter| !adapter.has_handshake)
     }
 
+    /// The newest revision among these versions, which a server offers, that is none of `tried`
+    /// (R26-VER-02).
+    pub fn newest_among(&self, offered: &[String], tried: &[&str]) -> Option<&Adapter> {
+        let is_new =
+            |adapter: &&Adapter| adapter.is_among(offered) && !tried.contains(&adapter.version);
+        self.iter().find(is_new)
+    }
+
     /// The revision that a handshake settles on: the pinned one, else the one that the client
     /// asked for, else the newest that has a handshake (R24-LIFE-07). Never one without.
     pub fn negotiate(&self, pin: Option<&str>, requested: &str) -> Option<&Adapter> {

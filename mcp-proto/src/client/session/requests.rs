@@ -22,7 +22,9 @@ impl Session {
             Outgoing::Answer(body) => self.note(body, false),
             Outgoing::Initialized(body) => self.note(body, true),
             Outgoing::Forget { id, body } => {
-                if let Some(body) = body {
+                // The end of a session is that of its calls.
+                let ends = self.core.is_closed() && self.id.is_some();
+                if let Some(body) = body.filter(|_| !ends) {
                     self.note(body, false);
                 }
                 self.tails.remove(&id);
@@ -125,7 +127,12 @@ impl Session {
         let target = self.url.target().to_owned();
         let goodbye = self.open(For::Goodbye, Method::Delete, target, headers, Bytes::new());
         self.id = None;
+        self.soon_enough(goodbye);
+    }
+
+    /// An exchange may go on for as long as a farewell takes.
+    pub(super) fn soon_enough(&mut self, exchange: ExchangeId) {
         let until = self.core.now + self.core.config.limits.goodbye;
-        self.timers.set(Timer::Enough(goodbye), until);
+        self.timers.set(Timer::Enough(exchange), until);
     }
 }

@@ -111,6 +111,9 @@ impl Session {
 
     pub(super) fn want_stream(&mut self, wanted: bool) {
         self.standing.needed = wanted;
+        if !wanted && self.core.config.no_stream {
+            return self.standing_ended();
+        }
         if wanted && self.standing.state == State::Refused {
             let error = ClientError::never(ErrorKind::Protocol("it has no stream for changes"));
             return self.core.stream_refused(&error);

@@ -7,6 +7,11 @@ use crate::model::{
 use crate::revision::{Adapter, meta_key};
 
 impl Adapter {
+    /// Whether this revision is one of these versions.
+    pub fn is_among(&self, versions: &[String]) -> bool {
+        versions.iter().any(|version| version == self.version)
+    }
+
     /// Reads a server's description of itself: the result of a handshake or of a discovery. `None`
     /// where it is neither, so that what answers anything to everything is not taken for a server
     /// of this revision (R24-LIFE-02, R26-DISC-03).

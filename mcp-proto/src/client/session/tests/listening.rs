@@ -1,0 +1,143 @@
+use super::*;
+use crate::client::ListenId;
+use crate::model::{Change, Filter};
+
+fn filter() -> Filter {
+    let mut filter = Filter::lists();
+    filter.uris.push("a://b".into());
+    filter
+}
+
+fn changes(http: &Http) -> Vec<(ListenId, Change)> {
+    let change = |event: &Event| match event {
+        Event::Changed(listen, change) => Some((*listen, change.clone())),
+        _ => None,
+    };
+    http.events.iter().filter_map(change).collect()
+}
+
+fn note(method: &str, params: &str) -> String {
+    event(None, &format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#))
+}
+
+#[test]
+fn changes_are_told_on_one_request_and_it_is_made_again() {
+    // R26-SUBS-02, R26-SUBS-03, R26-SUBS-05, R26-SUBS-11, C88
+    let mut http = Http::modern();
+    let listen = http.session.listen(http.now, filter());
+    let post = http.take();
+    assert_eq!(header(&post, "Mcp-Method"), Some("subscriptions/listen"));
+    assert_eq!(
+        body(&post)["params"]["notifications"],
+        serde_json::json!({
+            "toolsListChanged": true,
+            "promptsListChanged": true,
+            "resourcesListChanged": true,
+            "resourceSubscriptions": ["a://b"],
+        })
+    );
+    http.head(&post, 200, EVENTS);
+    http.feed(
+        &post,
+        &note(
+            "notifications/subscriptions/acknowledged",
+            r#"{"notifications":{"toolsListChanged":true}}"#,
+        ),
+    );
+    http.pass(Duration::from_secs(4_000));
+    http.feed(&post, &note("notifications/tools/list_changed", "{}"));
+    assert_eq!(changes(&http), [(listen, Change::Tools)]);
+    http.fail(&post);
+    http.pass(Duration::from_secs(1));
+    let again = http.take();
+    assert_ne!(body(&again)["id"], body(&post)["id"]);
+    http.head(&again, 200, EVENTS);
+    http.feed(&again, &note("notifications/subscriptions/acknowledged", r#"{"notifications":{}}"#));
+    assert_eq!(http.count(|event| matches!(event, Event::Missed(_))), 1);
+    // The server ends it in good order.
+    let id = &body(&again)["id"];
+    http.feed(
+        &again,
+        &event(
+            None,
+            &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete"}}}}"#),
+        ),
+    );
+    assert_eq!(http.count(|event| matches!(event, Event::Unlistened(_, Ok(())))), 1);
+    http.pass(Duration::from_secs(100));
+    assert!(http.take_all().is_empty());
+    assert_eq!(http.session.exchanges(), 0);
+}
+
+#[test]
+fn a_subscription_that_cannot_be_had_is_told() {
+    let mut http = Http::modern();
+    http.session.listen(http.now, filter());
+    let post = http.take();
+    http.error(&post, 404, -32601);
+    assert_eq!(http.count(|event| matches!(event, Event::Unlistened(_, Err(_)))), 1);
+    // One that never works is given up.
+    http.session.listen(http.now, filter());
+    let mut tries = 0;
+    for _ in 0..20 {
+        for post in http.take_all() {
+            tries += 1;
+            http.fail(&post);
+        }
+        http.pass(Duration::from_secs(60));
+    }
+    assert_eq!(tries, 6);
+    assert_eq!(http.count(|event| matches!(event, Event::Unlistened(_, Err(_)))), 2);
+}
+
+#[test]
+fn ending_a_subscription_closes_its_stream() {
+    // R26-SUBS-09
+    let mut http = Http::modern();
+    let listen = http.session.listen(http.now, Filter::lists());
+    let post = http.take();
+    http.head(&post, 200, EVENTS);
+    http.session.unlisten(http.now, listen);
+    assert!(http.take_all().is_empty());
+    assert_eq!(http.closed, [post.exchange]);
+    assert_eq!(http.session.poll_timeout(), None);
+}
+
+#[test]
+fn on_a_handshake_revision_changes_come_on_the_session_s_stream() {
+    // R2503-HTTP-22, T-65
+    let mut http = Http::legacy(Revision::V2025_11_25);
+    let listen = http.session.listen(http.now, filter());
+    let opened = http.take_all();
+    let [subscribe, get] = &opened[..] else { panic!("{opened:?}") };
+    assert_eq!(body(subscribe)["method"], "resources/subscribe");
+    assert_eq!(body(subscribe)["params"]["uri"], "a://b");
+    http.result(subscribe, "{}");
+    assert_eq!((get.method, header(get, "Last-Event-ID")), (Method::Get, None));
+    http.head(get, 200, EVENTS);
+    http.feed(get, &note("notifications/resources/updated", r#"{"uri":"a://b/part"}"#));
+    http.feed(get, &note("notifications/resources/updated", r#"{"uri":"a://bc"}"#));
+    http.feed(get, &note("notifications/tools/list_changed", "{}"));
+    assert_eq!(
+        changes(&http),
+        [(listen, Change::Updated("a://b/part".into())), (listen, Change::Tools)]
+    );
+    http.fail(get);
+    http.pass(Duration::from_secs(2));
+    let get = http.take();
+    http.head(&get, 200, EVENTS);
+    assert_eq!(http.count(|event| matches!(event, Event::Missed(_))), 1);
+    http.session.unlisten(http.now, listen);
+    assert_eq!(body(&http.take())["method"], "resources/unsubscribe");
+    http.drain();
+    assert!(http.closed.contains(&get.exchange));
+}
+
+#[test]
+fn a_server_without_a_stream_cannot_be_listened_to() {
+    let mut http = Http::legacy(Revision::V2025_06_18);
+    http.session.listen(http.now, Filter::lists());
+    let get = http.take();
+    http.respond(&get, 405, &[], b"");
+    assert_eq!(http.count(|event| matches!(event, Event::Unlistened(_, Err(_)))), 1);
+}
