@@ -17,6 +17,7 @@ on_both_drivers! {
     a_shutdown_cuts_off_who_takes_too_long
     a_bad_request_is_told_so_and_the_connection_closes
     http_sse_answers_on_its_stream
+    only_loopback_names_are_answered_and_the_log_says_so
 }
 
 /// A call of a tool over HTTP/1.1, with `more` headers.
@@ -164,6 +165,21 @@ fn a_bad_request_is_told_so_and_the_connection_closes(program: &str) {
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();
     assert!(reply.starts_with("HTTP/1.1 400 "), "{reply}");
+}
+
+/// C44.
+fn only_loopback_names_are_answered_and_the_log_says_so(program: &str) {
+    let (_server, mut listening) = Server::on_http(program, &["--address", "0.0.0.0:0"]);
+    let address = listening.address.replace("0.0.0.0", "127.0.0.1");
+    for (host, status) in [("localhost", "200"), ("127.0.0.1:1", "200"), ("evil.example", "403")] {
+        let request = add(1).replace("Host: localhost", &format!("Host: {host}"));
+        let mut stream = connect(&address);
+        stream.write_all(request.as_bytes()).unwrap();
+        let (head, _) = response(&mut BufReader::new(stream));
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{host}: {head}");
+    }
+    listening.shut_down();
+    assert!(listening.log().contains("allow_host"));
 }
 
 /// R24-SSE-01, R24-SSE-02, R24-SSE-04: what is posted is answered on the stream, over another connection.

@@ -79,13 +79,15 @@ async fn whoami(peer: Option<Extension<SocketAddr>>) -> String {
 }
 
 /// How a server under test is started: `--listen` or `--stdio`, then `--grace-ms N`,
-/// `--connections N`, or, on stdio, `--ends`: it shuts down as soon as it runs.
+/// `--connections N`, `--address ADDRESS`, or, on stdio, `--ends`: it shuts down as soon as it
+/// runs.
 #[derive(Debug)]
 pub struct Options {
     stdio: bool,
     ends: bool,
     grace: Duration,
     connections: usize,
+    address: String,
 }
 
 impl Options {
@@ -96,15 +98,17 @@ impl Options {
     pub fn read() -> Self {
         let arguments: Vec<String> = std::env::args().collect();
         let says = |name: &str| arguments.iter().any(|argument| argument == name);
-        let number = |name: &str| {
+        let value = |name: &str| {
             let at = arguments.iter().position(|argument| argument == name)?;
-            arguments.get(at + 1)?.parse().ok()
+            arguments.get(at + 1)
         };
+        let number = |name: &str| value(name)?.parse().ok();
         Self {
             stdio: says("--stdio"),
             ends: says("--ends"),
             grace: Duration::from_millis(number("--grace-ms").unwrap_or(5_000)),
             connections: number("--connections").map_or(1_000, |most| most as usize),
+            address: value("--address").map_or_else(|| "127.0.0.1:0".into(), String::clone),
         }
     }
 }
@@ -131,7 +135,7 @@ pub async fn serve<D: Driver + Sleep>(driver: D) -> Result<(), Error> {
         .connections(options.connections)
         .shutdown_grace(options.grace)
         .on_notice(|notice| eprintln!("{notice}"))
-        .bind("127.0.0.1:0")
+        .bind(options.address)
         .await?;
     eprintln!("{}", server.local_addr());
     server.serve_with_shutdown(end_of_stdin()).await?;

@@ -104,9 +104,13 @@ impl Gate {
     /// Says what is refused and how to allow it, for a start-up message.
     pub fn describe(&self) -> &'static str {
         match self.hosts {
-            Hosts::Any => "every Host is answered",
-            Hosts::Loopback => "only loopback Hosts are answered; allow_host(..) adds names",
-            Hosts::Named(_) => "only loopback and listed Hosts are answered",
+            Hosts::Any => "requests for any host are answered",
+            Hosts::Loopback => {
+                "requests for hosts other than localhost are refused; \
+                 `.gate(Gate::default().allow_host(\"its.name\"))` answers more, and `.any_host()` \
+                 all, where a proxy in front checks them"
+            }
+            Hosts::Named(_) => "requests for hosts that are not listed are refused",
         }
     }
 

@@ -139,8 +139,9 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
         self
     }
 
-    /// Tells `notice` of what the listener goes through: that files ran out, that connections had
-    /// to be cut off. One line each, for the server's log.
+    /// Tells `notice` of what the listener goes through: whom it answers, where other machines can
+    /// reach it; that files ran out; that connections had to be cut off. One line each, for the
+    /// server's log.
     pub fn on_notice(mut self, notice: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.notice = Some(Arc::new(notice));
         self
@@ -194,6 +195,9 @@ impl<D: Driver<M>, M: Threading> HttpServer<D, M> {
         until: impl Future<Output = ()>,
         spawn: impl Fn(&D, Served<D, M>),
     ) -> Result<(), Error> {
+        if let Some(notice) = self.notice.as_ref().filter(|_| !self.local_addr.ip().is_loopback()) {
+            notice(&self.to_string());
+        }
         let Self { host, endpoint, listener, connections, grace, notice, .. } = self;
         let acceptor = Acceptor { runtime: host.runtime(), most: connections, grace, notice };
         let serve = |stream, peer, member| {
