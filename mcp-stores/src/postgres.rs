@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use mcp_proto::effect::EffectError;
+use mcp_proto::effect::{EFFECT_DEADLINE, EffectError};
 use mcp_proto::service::hub::{News, WaitingHub, Wake};
 use mcp_proto::service::storage::{SqlExecutor, SqlTables};
 use mcp_proto::service::{Hub, SessionStore, Sleep, Storage};
@@ -188,18 +188,17 @@ impl PostgresBuilder {
         let runtime = Runtime::here()?;
         let plan = plan(&self.prefix)?;
         let connections = Connections::open(self.source)?;
-        let made = match self.create_tables {
-            true => connections.pool.execute(sqlx::raw_sql(&script(&plan))).await.map(drop),
-            false => connections.pool.acquire().await.map(drop),
-        };
-        made.map_err(|error| failed(&error))?;
+        let options = connections.pool.connect_options();
+        let sleep: Arc<dyn Sleep> = Arc::new(runtime.clone());
+        let script = self.create_tables.then(|| script(&plan));
+        let prepared = runtime.within(EFFECT_DEADLINE, prepare(&options, script)).await;
+        prepared.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(|error| failed(&error))?;
+
         let listen = Listen {
-            options: Arc::unwrap_or_clone(connections.pool.connect_options()),
+            options: Arc::unwrap_or_clone(options),
             channel: plan.channel(),
             listener: None,
         };
-
-        let sleep: Arc<dyn Sleep> = Arc::new(runtime.clone());
         let tables = SqlTables::new(connections, plan, Arc::clone(&sleep), self.event_ttl);
         let hub = WaitingHub::new(tables.clone(), sleep);
         let mut background = Background::default();
@@ -221,6 +220,15 @@ fn plan(prefix: &str) -> Result<Plan, EffectError> {
 /// The tables as one script: PostgreSQL runs one without parameters as one transaction.
 fn script(plan: &Plan) -> String {
     plan.schema().iter().map(|statement| format!("{statement};\n")).collect()
+}
+
+/// Tries a connection outside of the pool, whose errors only say that it has none in time.
+async fn prepare(options: &PgConnectOptions, script: Option<String>) -> Result<(), sqlx::Error> {
+    let mut connection = options.connect().await?;
+    if let Some(script) = script {
+        connection.execute(sqlx::raw_sql(&script)).await?;
+    }
+    connection.close().await
 }
 
 fn failed(error: &sqlx::Error) -> EffectError {

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -125,8 +126,12 @@ impl RedisBuilder {
         let connection = Connection::new(self.client.map_err(|error| failed(&error))?);
         connection.get().await.map_err(|error| failed(&error))?;
         let layout = Layout::new(self.prefix);
-        let subscribe =
-            Subscribe { connection: connection.clone(), channel: layout.channel(), heard: None };
+        let subscribe = Subscribe {
+            connection: connection.clone(),
+            channel: layout.channel(),
+            runtime: runtime.clone(),
+            heard: None,
+        };
 
         let sleep: Arc<dyn Sleep> = Arc::new(runtime.clone());
         let keys =
@@ -239,14 +244,21 @@ fn plain(value: redis::Value) -> Value {
 struct Subscribe {
     connection: Connection,
     channel: String,
+    runtime: Runtime,
     heard: Option<PubSubStream>,
 }
 
 impl Subscribe {
-    async fn connect(&mut self) -> Result<News, RedisError> {
-        let mut pubsub = self.connection.0.client.get_async_pubsub().await?;
-        pubsub.subscribe(&self.channel).await?;
-        self.heard = Some(pubsub.into_on_message());
+    async fn connect(&mut self) -> Result<News, EffectError> {
+        let subscribe = async {
+            let mut pubsub = self.connection.0.client.get_async_pubsub().await?;
+            pubsub.subscribe(&self.channel).await?;
+            Ok(pubsub.into_on_message())
+        };
+        let subscribed = self.runtime.within(CONNECT, subscribe).await;
+        let subscribed =
+            subscribed.unwrap_or(Err(RedisError::from(io::Error::from(io::ErrorKind::TimedOut))));
+        self.heard = Some(subscribed.map_err(|error| failed(&error))?);
         Ok(News::Any)
     }
 }
@@ -254,7 +266,7 @@ impl Subscribe {
 impl Wake for Subscribe {
     async fn next(&mut self) -> Result<News, EffectError> {
         let Some(heard) = &mut self.heard else {
-            return self.connect().await.map_err(|error| failed(&error));
+            return self.connect().await;
         };
         let Some(message) = heard.next().await else {
             self.heard = None;

@@ -2,8 +2,12 @@
 
 use core::future::Future;
 use core::pin::Pin;
+#[cfg(any(feature = "redis", feature = "postgres"))]
+use core::pin::pin;
 use core::time::Duration;
 
+#[cfg(any(feature = "redis", feature = "postgres"))]
+use futures_util::future::{Either, select};
 use mcp_proto::effect::EffectError;
 use mcp_proto::service::Sleep;
 
@@ -33,6 +37,19 @@ impl Runtime {
              feature of another runtime"
                 .into(),
         ))
+    }
+
+    /// What comes of `future`, if that is soon enough.
+    #[cfg(any(feature = "redis", feature = "postgres"))]
+    pub(crate) async fn within<T>(
+        &self,
+        limit: Duration,
+        future: impl Future<Output = T>,
+    ) -> Option<T> {
+        match select(pin!(future), self.sleep(limit)).await {
+            Either::Left((outcome, _)) => Some(outcome),
+            Either::Right(_) => None,
+        }
     }
 
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {

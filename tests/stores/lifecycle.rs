@@ -154,6 +154,29 @@ fn postgres_may_be_restarted() {
     }
 }
 
+#[test]
+fn what_cannot_be_opened_says_so_and_what_to_do() {
+    let nobody = "127.0.0.1:9"; // discard
+    for runtime in Runtime::ALL {
+        runtime.block_on(async {
+            let asked = Clock::now();
+            let errors = [
+                SqliteStorage::open("/no/such/folder/mcp.sqlite").await.map(drop),
+                RedisStorage::connect(&format!("redis://{nobody}")).await.map(drop),
+                RedisStorage::connect("http://redis").await.map(drop),
+                PostgresStorage::connect(&format!("postgres://u@{nobody}/db")).await.map(drop),
+                PostgresStorage::connect("postgres://").await.map(drop),
+            ];
+            for error in errors {
+                let error = error.expect_err("not there").to_string();
+                println!("{runtime:?}: {error}");
+                assert!(error.contains(" store") && error.contains("; "), "{error}");
+            }
+            assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
+        });
+    }
+}
+
 /// C47
 #[test]
 fn a_sqlite_file_keeps_sessions_and_events_and_is_swept() {

@@ -110,3 +110,76 @@ fn more_than_a_page_is_read_in_pages() {
     let page = Cursor::from(PAGE_MESSAGES as u64);
     assert_eq!(look(&hub, at(0), "t", &page), Some((10, false)));
 }
+
+/// What a reader was told: the messages read, and whether it was told of a loss before each.
+#[derive(Debug, Clone)]
+enum Step {
+    Publish(u32),
+    Delete,
+    Pass(u64),
+    Read(usize),
+}
+
+fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
+    use proptest::prelude::*;
+    let step = prop_oneof![
+        5 => (1_u32..6).prop_map(Step::Publish),
+        1 => Just(Step::Delete),
+        2 => (1_u64..50).prop_map(Step::Pass),
+        4 => (0_usize..3).prop_map(Step::Read),
+    ];
+    proptest::collection::vec(step, 0..60)
+}
+
+proptest::proptest! {
+    /// Three readers of one topic, each at its own pace: a reader reads every message, in order and
+    /// once, but for those that it was told it lost; and it was told only if there was a reason.
+    #[test]
+    fn a_reader_misses_nothing_that_it_was_not_told_of(steps in steps()) {
+        let hub = MemoryHub::new();
+        let mut readers = [0, 1, 2].map(|_| (Cursor::from(0), 0_u32));
+        let (mut now, mut published, mut disturbed) = (0, 0_u32, false);
+        for step in steps {
+            match step {
+                Step::Publish(keep) => {
+                    let message = Bytes::from(published.to_string());
+                    let op = HubOp::Publish { topic: "t".into(), message, ttl: TTL, keep };
+                    run(&hub, at(now), op);
+                    published += 1;
+                    disturbed |= keep < 5; // trimmed, perhaps
+                }
+                Step::Delete => {
+                    run(&hub, at(now), HubOp::Delete { topic: "t".into() });
+                    disturbed = true;
+                }
+                Step::Pass(seconds) => {
+                    now += seconds;
+                    disturbed = true; // expired, perhaps
+                }
+                Step::Read(reader) => {
+                    let (cursor, next) = &mut readers[reader];
+                    let op = poll(&[("t", cursor)], Duration::ZERO);
+                    let Reply::Polled(polled) = run(&hub, at(now), op) else { panic!("not polled") };
+                    let Some(polled) = polled.into_iter().next() else { continue };
+                    let Read::Messages { messages, next: place, lost } = polled.read else {
+                        panic!("a cursor that was given is refused")
+                    };
+                    proptest::prop_assert!(!lost || disturbed, "lost without a reason");
+                    let numbers: Vec<u32> = messages
+                        .iter()
+                        .map(|(_, text)| String::from_utf8_lossy(text).parse().expect("a number"))
+                        .collect();
+                    let from = numbers.first().copied().unwrap_or(*next);
+                    // Who held the place before everything did not see what came and went.
+                    let unseen = cursor.as_str() == "0";
+                    proptest::prop_assert!(lost || unseen || from == *next, "a gap, untold");
+                    proptest::prop_assert!(from >= *next, "read twice");
+                    let expected: Vec<u32> = (from..).take(numbers.len()).collect();
+                    proptest::prop_assert_eq!(&numbers, &expected);
+                    *next = numbers.last().map_or(*next, |last| last + 1);
+                    *cursor = place;
+                }
+            }
+        }
+    }
+}

@@ -259,3 +259,54 @@ fn a_wake_that_fails_is_reported_and_everyone_looks_again() {
     assert_eq!(turn(), 2, "after the failure, and after connecting anew: one look for both");
     assert_eq!(*reported.lock().unwrap(), ["cut"]);
 }
+
+/// An application's own hub, in four functions.
+struct Own(Remote);
+
+impl crate::service::SimpleHub for Own {
+    type Error = EffectError;
+
+    async fn publish(
+        &self,
+        topic: String,
+        message: bytes::Bytes,
+        ttl: Duration,
+        keep: u32,
+    ) -> Result<Cursor, EffectError> {
+        match self.0.run(HubOp::Publish { topic, message, ttl, keep }).await? {
+            Reply::Published(cursor) => Ok(cursor),
+            reply => panic!("{reply:?}"),
+        }
+    }
+
+    async fn position(&self, topic: String) -> Result<Cursor, EffectError> {
+        match self.0.run(HubOp::Position { topic }).await? {
+            Reply::Position(cursor) => Ok(cursor),
+            reply => panic!("{reply:?}"),
+        }
+    }
+
+    async fn poll(
+        &self,
+        topics: Vec<(String, Cursor)>,
+        wait: Duration,
+    ) -> Result<Vec<crate::store::Polled>, EffectError> {
+        match self.0.run(HubOp::Poll { topics, wait }).await? {
+            Reply::Polled(polled) => Ok(polled),
+            reply => panic!("{reply:?}"),
+        }
+    }
+
+    async fn delete(&self, topic: String) -> Result<(), EffectError> {
+        self.0.run(HubOp::Delete { topic }).await.map(drop)
+    }
+}
+
+#[test]
+fn a_hub_of_four_functions_holds_to_the_contract() {
+    let report = events(|time| {
+        let hub = MemoryHub::with_timer(Arc::new(time.clone()));
+        Arc::new(crate::service::Simple::new(Own(Remote(hub, time))))
+    });
+    assert!(report.passed(), "{report}");
+}
