@@ -1,6 +1,7 @@
 //! One JSON value, kept as its text.
 
 use core::fmt;
+use std::borrow::Cow;
 use std::io;
 
 use bytes::Bytes;
@@ -78,10 +79,24 @@ impl Json {
     /// Appends the value as one line: what peers and applications wrote may have line breaks
     /// between its tokens, and lines frame messages (R24-STDIO-02).
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        match memchr::memchr2(b'\n', b'\r', &self.0) {
-            None => out.extend_from_slice(&self.0),
-            Some(_) => json::compact(&self.0, out),
+        match self.is_one_line() {
+            true => out.extend_from_slice(&self.0),
+            false => json::compact(&self.0, out),
         }
+    }
+
+    /// The text as one line.
+    pub(crate) fn one_line(&self) -> Cow<'_, str> {
+        if self.is_one_line() {
+            return Cow::Borrowed(self.as_str());
+        }
+        let mut compact = Vec::with_capacity(self.0.len());
+        json::compact(&self.0, &mut compact);
+        Cow::Owned(String::from_utf8(compact).unwrap_or_default())
+    }
+
+    fn is_one_line(&self) -> bool {
+        memchr::memchr2(b'\n', b'\r', &self.0).is_none()
     }
 
     /// The text's bytes, shared.

@@ -2,6 +2,7 @@
 
 use super::project::{
     json_if, meta_if, output_schema, write_content, write_contents, write_json, write_message,
+    write_text_of,
 };
 use super::{Adapter, Published, Structured, notification};
 use crate::frame::envelope::{
@@ -158,10 +159,9 @@ impl Adapter {
         let write = |block: &Content, out: &mut Vec<u8>| write_content(&self.fields, block, out);
         match &given.structured {
             Some(value) if given.content.is_empty() => {
-                let mut text = Vec::new();
-                write_json(&mut text, value);
-                let text = Content::text(String::from_utf8(text).unwrap_or_default());
-                result.array("content", [&text], write);
+                result.array("content", [value], |value, out| {
+                    write_text_of(&self.fields, value, out);
+                });
             }
             _ => {
                 result.array("content", &given.content, write);

@@ -5,7 +5,9 @@ mod content;
 mod declared;
 mod schema;
 
-pub(super) use content::{append_base64, write_content, write_contents, write_message};
+pub(super) use content::{
+    append_base64, write_content, write_contents, write_message, write_text_of,
+};
 pub(super) use declared::{
     output_schema, write_implementation, write_prompt, write_resource, write_template, write_tool,
 };

@@ -141,7 +141,10 @@ impl Connection {
     fn retire(&mut self, exchange: Exchange) {
         if exchange.is_idle() {
             let Recycled { outputs, body } = exchange.into_recycled();
-            self.outputs.extend(outputs);
+            match self.outputs.is_empty() {
+                true => self.outputs = outputs,
+                false => self.outputs.extend(outputs),
+            }
             self.body = body;
         } else {
             self.behind.push(exchange);

@@ -7,11 +7,12 @@
 //! ```
 
 mod admit;
+mod body;
 mod message;
 mod output;
 mod stages;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
@@ -32,6 +33,7 @@ use crate::model::{InputRequest, LogMessage, Outcome, Progress};
 use crate::revision::AskBy;
 use crate::time::{Instant, earlier};
 use admit::Admission;
+use body::Body;
 use output::Sink;
 use stages::Stage;
 
@@ -96,7 +98,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             core,
             head,
             admission: Admission::Open,
-            stage: Stage::Body(BytesMut::new()),
+            stage: Stage::Body(Body::default()),
             session: None,
             tasks: SmallVec::new(),
             batch: None,
@@ -123,23 +125,18 @@ impl<H: HttpRequest> HttpExchange<H> {
     pub fn handle_body(&mut self, now: Instant, chunk: Bytes) {
         self.core.at(now);
         let most = self.core.endpoint.limits().message;
-        let Stage::Body(collected) = &mut self.stage else { return };
-        if collected.len().saturating_add(chunk.len()) > most {
+        let Stage::Body(body) = &mut self.stage else { return };
+        if body.len().saturating_add(chunk.len()) > most {
             return self.handle_refused(http1::Refusal::BodyTooLarge);
         }
-        if collected.is_empty() {
-            // The usual body comes in one piece, which is taken as it is.
-            *collected = chunk.try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
-        } else {
-            collected.extend_from_slice(&chunk);
-        }
+        body.add(chunk);
     }
 
     /// The request is complete.
     pub fn handle_end(&mut self, now: Instant) {
         self.core.at(now);
-        if let Stage::Body(collected) = &mut self.stage {
-            let body = core::mem::take(collected).freeze();
+        if let Stage::Body(body) = &mut self.stage {
+            let body = core::mem::take(body).into_bytes();
             self.stage = Stage::Complete(body);
             self.enter();
         }

@@ -33,7 +33,9 @@ pub fn topic(namespace: &str, kind: &str, name: Option<&str>) -> String {
 }
 
 fn join<'a>(namespace: &str, parts: impl IntoIterator<Item = &'a str>) -> String {
-    let mut key = utf8_percent_encode(namespace, ENCODED).to_string();
+    // Room for the usual key: a kind, and an id of 43 characters.
+    let mut key = String::with_capacity(namespace.len() + 64);
+    key.extend(utf8_percent_encode(namespace, ENCODED));
     for part in parts {
         // Writing to a string cannot fail.
         let _ = write!(key, "/{}", utf8_percent_encode(part, ENCODED));

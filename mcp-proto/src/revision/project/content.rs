@@ -10,6 +10,13 @@ use crate::model::{
 };
 use crate::revision::Fields;
 
+/// Appends a text block that says `value` (R2506-TOOL-14).
+pub(in crate::revision) fn write_text_of(fields: &Fields, value: &Json, out: &mut Vec<u8>) {
+    block(fields, out, "text", &None, &None, |block| {
+        block.string("text", &value.one_line());
+    });
+}
+
 /// Appends one content block.
 pub(in crate::revision) fn write_content(fields: &Fields, content: &Content, out: &mut Vec<u8>) {
     match content {

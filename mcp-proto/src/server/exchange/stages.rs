@@ -1,7 +1,8 @@
 //! What an exchange is about besides calls: sessions, streams, and what it waits for.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
+use super::body::Body;
 use super::message::id_of;
 use super::output::Sink;
 use super::{HttpExchange, HttpRequest};
@@ -24,7 +25,7 @@ use crate::store::{Cursor, HubOp, Record, SessionOp};
 #[derive(Debug)]
 pub(super) enum Stage {
     /// The body is arriving.
-    Body(BytesMut),
+    Body(Body),
     /// The body is there, and it is not known yet who calls.
     Complete(Bytes),
     /// The session's record is being read, and then this goes on.
@@ -229,23 +230,25 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     pub(super) fn find_session(&mut self, held: Held) {
-        let id = match self.session_id() {
+        let key = match self.session_id() {
             None => Err(HttpRefusal::BadRequest("the session's id is missing")),
-            Some(id) if session::is_well_formed(id) => Ok(String::from_utf8_lossy(id).into_owned()),
+            Some(id) if session::is_well_formed(id) => {
+                Ok(self.core.scope.key("session", &String::from_utf8_lossy(id)))
+            }
             Some(_) => Err(HttpRefusal::BadRequest("the session's id is malformed")),
         };
-        match id {
-            Ok(id) => {
+        match key {
+            Ok(key) => {
                 self.stage = Stage::Session(Box::new(held));
-                self.get_session(&id);
+                self.get_session(key);
             }
             Err(refusal) => self.refuse(&refusal, held.id()),
         }
     }
 
-    fn get_session(&mut self, id: &str) {
+    fn get_session(&mut self, key: String) {
         let renew = Some(self.core.endpoint.limits().session_ttl);
-        let get = SessionOp::Get { id: self.core.scope.key("session", id), renew };
+        let get = SessionOp::Get { id: key, renew };
         self.core.emit(Effect::Session(get), Waiting::Stage);
     }
 
@@ -298,7 +301,7 @@ impl<H: HttpRequest> HttpExchange<H> {
         let update = Update { adapter, call, change, then, tries: 0, saving: false };
         self.stage = Stage::Update(Box::new(update));
         let id = self.session.clone().unwrap_or_default();
-        self.get_session(&id);
+        self.get_session(self.core.scope.key("session", &id));
     }
 
     /// Read, change, save if nobody else did: tried again from fresh values where somebody did.
@@ -336,7 +339,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                 update.tries += 1;
                 update.saving = false;
                 self.stage = Stage::Update(update);
-                self.get_session(&id);
+                self.get_session(self.core.scope.key("session", &id));
             }
             _ => self.fail_store(&Stage::Update(update)),
         }
