@@ -18,6 +18,8 @@ on_both_drivers! {
     a_bad_request_is_told_so_and_the_connection_closes
     http_sse_answers_on_its_stream
     only_loopback_names_are_answered_and_the_log_says_so
+    running_out_of_files_is_waited_out
+    a_shutdown_ends_streams_that_only_listen
 }
 
 /// A call of a tool over HTTP/1.1, with `more` headers.
@@ -180,6 +182,31 @@ fn only_loopback_names_are_answered_and_the_log_says_so(program: &str) {
     }
     listening.shut_down();
     assert!(listening.log().contains("allow_host"));
+}
+
+fn running_out_of_files_is_waited_out(program: &str) {
+    let (_server, mut listening) = Server::with_files(program, 32);
+    let crowd: Vec<TcpStream> = (0..40).map(|_| connect(&listening.address)).collect();
+    assert!(listening.log_line().contains("trying again"));
+    drop(crowd);
+    let mut stream = connect(&listening.address);
+    stream.write_all(add(1).as_bytes()).unwrap();
+    assert!(response(&mut BufReader::new(stream)).1.contains(r#""id":1"#));
+}
+
+fn a_shutdown_ends_streams_that_only_listen(program: &str) {
+    let (_server, mut listening) = Server::on_http(program, &[]);
+    let mut stream = connect(&listening.address);
+    stream
+        .write_all(b"GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+        .unwrap();
+    let mut stream = BufReader::new(stream);
+    let mut text = String::new();
+    while !text.contains("data: ") {
+        stream.read_line(&mut text).unwrap();
+    }
+    listening.shut_down();
+    assert_eq!(listening.log(), "over\n");
 }
 
 /// R24-SSE-01, R24-SSE-02, R24-SSE-04: what is posted is answered on the stream, over another connection.

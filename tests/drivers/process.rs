@@ -29,9 +29,18 @@ impl Server {
 
     /// Starts `program` on HTTP; it ends when [`Listening::shut_down`] says so.
     pub(crate) fn on_http(program: &str, arguments: &[&str]) -> (Self, Listening) {
-        let mut command = Command::new(program);
-        command.arg("--listen").args(arguments).stdin(Stdio::piped()).stderr(Stdio::piped());
-        let mut server = Self::start(&mut command);
+        Self::listen(Command::new(program).args(arguments))
+    }
+
+    /// The same, and it may open only so many files.
+    pub(crate) fn with_files(program: &str, most: usize) -> (Self, Listening) {
+        let script = format!("ulimit -n {most}; exec \"$0\" \"$@\"");
+        Self::listen(Command::new("sh").args(["-c", &script, program]))
+    }
+
+    fn listen(command: &mut Command) -> (Self, Listening) {
+        command.arg("--listen").stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut server = Self::start(command);
         let stdin = server.child.stdin.take();
         let mut log = BufReader::new(server.child.stderr.take().expect("piped"));
         let mut address = String::new();
@@ -83,6 +92,13 @@ impl Listening {
     /// Has it shut down.
     pub(crate) fn shut_down(&mut self) {
         self.stdin = None;
+    }
+
+    /// The next line of the log.
+    pub(crate) fn log_line(&mut self) -> String {
+        let mut line = String::new();
+        self.log.read_line(&mut line).expect("UTF-8");
+        line
     }
 
     /// The log, to its end.
