@@ -76,6 +76,11 @@ impl<M: Machine, A: Application> World<M, A> {
         self
     }
 
+    /// Ends the world but for its store, which another one may go on with.
+    pub fn into_store(self) -> Store {
+        self.store
+    }
+
     /// The machine.
     pub fn machine(&self) -> &M {
         &self.machine

@@ -1,0 +1,211 @@
+//! Every default bound is applied: what is within it passes, one more (or one instant later) does
+//! not. Sizes of heads, bodies, lines, batches and nesting are rows of the table of bad inputs.
+
+mod fixture;
+
+use core::time::Duration;
+use std::cell::Cell;
+use std::rc::Rc;
+
+use fixture::{Peer, Wire, application, builder};
+use mcp_proto::model::Call;
+use mcp_proto::revision::Revision;
+use mcp_proto::server::{Connection, Limits, Machine, Stdio};
+use mcp_proto::testing::{Faults, Script, Store, World};
+use mcp_proto::time::Instant;
+
+type Application = Box<dyn FnMut(&Call) -> Script>;
+
+const MODERN: Revision = Revision::V2026_07_28;
+const TICK: Duration = Duration::from_micros(1);
+
+fn http() -> World<Connection, Application> {
+    World::new(Connection::new(builder().build(), Instant::ZERO), Box::new(application))
+}
+
+/// A server on lines, and how many calls it started.
+fn stdio() -> (World<Stdio, Application>, Rc<Cell<usize>>) {
+    let started = Rc::new(Cell::new(0));
+    let counter = started.clone();
+    let count = move |call: &Call| {
+        counter.set(counter.get() + 1);
+        application(call)
+    };
+    (World::new(Stdio::new(builder().build(), Instant::ZERO), Box::new(count)), started)
+}
+
+fn call(peer: &mut Peer, tool: &str) -> Vec<u8> {
+    let request = peer.request("tools/call", &format!("\"name\":\"{tool}\""));
+    peer.frame(&request)
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("text")
+}
+
+#[test]
+fn as_many_calls_run_as_may_and_the_next_is_parked() {
+    let (mut world, started) = stdio();
+    let mut peer = Peer::new(MODERN, Wire::Stdio);
+    let most = Limits::default().in_flight;
+    for _ in 0..=most {
+        world.send(&call(&mut peer, "hang"));
+    }
+    world.run();
+    assert_eq!(started.get(), most);
+    // A cancellation makes room, and was read behind the parked call.
+    world.send(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n");
+    world.run();
+    assert_eq!(started.get(), most + 1);
+}
+
+#[test]
+fn input_stops_when_as_many_calls_are_parked_as_may() {
+    let (mut world, _) = stdio();
+    let mut peer = Peer::new(MODERN, Wire::Stdio);
+    let limits = Limits::default();
+    for _ in 0..limits.in_flight + limits.parked - 1 {
+        world.send(&call(&mut peer, "hang"));
+    }
+    world.run();
+    assert!(world.machine().wants_input());
+    world.send(&call(&mut peer, "hang"));
+    world.run();
+    assert!(!world.machine().wants_input());
+    let next = call(&mut peer, "hang");
+    world.send(&next);
+    world.run();
+    assert_eq!(world.waiting(), next.len());
+}
+
+#[test]
+fn output_for_a_reader_that_stalls_is_bounded() {
+    let (mut world, _) = stdio();
+    let mut peer = Peer::new(MODERN, Wire::Stdio);
+    world.set_reading(false);
+    let request = peer.request("tools/list", "");
+    let list = peer.frame(&request);
+    while world.machine().wants_input() {
+        world.send(&list);
+        world.run();
+    }
+    world.set_reading(true);
+    world.run();
+    let sent = world.take_sent();
+    let most = Limits::default().queued_bytes;
+    let reply = sent.iter().position(|&it| it == b'\n').expect("a line") + 1;
+    assert!(sent.len() >= most && sent.len() - reply < most, "{} of {most}", sent.len());
+    assert!(world.machine().wants_input());
+}
+
+#[test]
+fn a_reply_is_undecided_so_long_and_a_stream_silent_so_long() {
+    let mut world = http();
+    let limits = Limits::default();
+    world.send(&call(&mut Peer::new(MODERN, Wire::Http), "hang"));
+    for (pause, said) in [
+        (limits.undecided, "text/event-stream"),
+        (limits.heartbeat, ":\n\n"),
+        (limits.heartbeat, ":\n\n"),
+    ] {
+        world.run_for(pause - TICK);
+        assert!(world.take_sent().is_empty());
+        world.run_for(TICK);
+        assert!(text(world.take_sent()).contains(said));
+    }
+}
+
+#[test]
+fn calls_get_their_grace_after_the_end_of_the_input() {
+    let (mut world, _) = stdio();
+    world.send(&call(&mut Peer::new(MODERN, Wire::Stdio), "hang"));
+    world.send_eof();
+    world.run_for(Limits::default().eof_grace - TICK);
+    assert!(world.cancelled().next().is_none() && !world.is_closed());
+    world.run_for(TICK);
+    assert!(world.cancelled().next().is_some() && world.is_closed());
+}
+
+/// What a new connection says to `frame` at some time, and the store afterwards.
+fn say(store: Store, after: Duration, frame: &[u8]) -> (String, Store) {
+    let connection = Connection::new(builder().build(), Instant::ZERO + after);
+    let mut world = World::new(connection, application).with_store(store);
+    world.run_for(after);
+    world.send(frame);
+    world.run();
+    (text(world.take_sent()), world.into_store())
+}
+
+#[test]
+fn a_session_lives_so_long_without_a_request() {
+    let ttl = Limits::default().session_ttl;
+    let mut peer = Peer::new(Revision::V2025_06_18, Wire::Http);
+    let hello = peer.hello();
+    let store = Store::new(0, Faults::default());
+    let (reply, mut store) = say(store, Duration::ZERO, &peer.frame(&hello));
+    let session = reply.split_once("Mcp-Session-Id: ").and_then(|(_, it)| it.split_once('\r'));
+    peer.session = session.map(|(session, _)| session.to_owned());
+    let mut now = Duration::ZERO;
+    for (pause, status) in [(ttl - TICK, "200"), (ttl - TICK, "200"), (ttl, "404")] {
+        now += pause;
+        let ping = peer.request("ping", "");
+        let reply;
+        (reply, store) = say(store, now, &peer.frame(&ping));
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status}")), "after {pause:?}: {reply}");
+    }
+}
+
+#[test]
+fn a_head_a_body_and_an_idle_connection_have_their_time() {
+    let limits = Limits::default().http;
+    let mut peer = Peer::new(MODERN, Wire::Http);
+    let request = peer.request("tools/list", "");
+    let frame = peer.frame(&request);
+    for (first, time) in
+        [(20, limits.head_time), (frame.len() - 1, limits.body_time), (0, limits.idle_time)]
+    {
+        let (begun, rest) = frame.split_at(first);
+        let mut world = http();
+        world.send(begun);
+        world.run_for(time - TICK);
+        world.send(rest);
+        world.run();
+        assert!(text(world.take_sent()).starts_with("HTTP/1.1 200"), "{first} bytes in time");
+        let mut world = http();
+        world.send(begun);
+        world.run_for(time);
+        let sent = text(world.take_sent());
+        assert!(sent.starts_with("HTTP/1.1 408") || (first == 0 && world.is_closed()), "{sent}");
+    }
+}
+
+#[test]
+fn a_target_has_its_length() {
+    let most = Limits::default().http.target;
+    for (length, status) in [(most, "405"), (most + 1, "414")] {
+        let mut world = http();
+        let query = "x".repeat(length - "/mcp?".len());
+        world.send(format!("PUT /mcp?{query} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes());
+        world.run();
+        let sent = text(world.take_sent());
+        assert!(sent.starts_with(&format!("HTTP/1.1 {status}")), "{length}: {sent}");
+    }
+}
+
+#[test]
+fn a_body_that_nobody_wants_is_drained_up_to_its_bound() {
+    let most = Limits::default().http.drain;
+    for (length, goes_on) in [(most, true), (most + 1, false)] {
+        let mut world = http();
+        let head =
+            format!("POST /other HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
+        world.send(head.as_bytes());
+        world.run();
+        assert!(text(world.take_sent()).starts_with("HTTP/1.1 404"));
+        world.send(&vec![b'x'; length as usize]);
+        let mut peer = Peer::new(MODERN, Wire::Http);
+        world.send(&call(&mut peer, "test_simple_text"));
+        world.run();
+        assert_eq!(text(world.take_sent()).starts_with("HTTP/1.1 200"), goes_on, "{length}");
+    }
+}
