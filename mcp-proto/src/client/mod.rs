@@ -17,6 +17,8 @@ mod ids;
 mod limits;
 mod machine;
 mod negotiation;
+#[cfg(test)]
+mod properties;
 mod session;
 mod stdio;
 mod timers;

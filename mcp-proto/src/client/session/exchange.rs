@@ -29,6 +29,8 @@ pub(super) enum For {
     Post(Option<i64>, Completes),
     /// The end of the session.
     Goodbye,
+    /// Nothing more: what it was for is over.
+    Spent,
 }
 
 /// Whether a message completes a handshake.

@@ -56,12 +56,10 @@ impl Session {
                 Media::Json => Reading::Whole { status, body: Vec::new(), challenges, retry_after },
                 _ => Reading::Unread { status, challenges, retry_after },
             };
+            let is_read = matches!(reading, Reading::Whole { .. });
             self.read(exchange, reading);
-            // A stream is not waited for to its end: a body of another kind may have none.
-            if matches!(purpose, For::Standing | For::Resume(_) | For::Everything)
-                && media != Media::Json
-            {
-                self.finish(exchange);
+            if !is_read {
+                self.finish_early(exchange);
             }
         }
         self.pump();
@@ -169,7 +167,7 @@ impl Session {
             For::Everything => {
                 self.core.hear(text, Place::Stream);
             }
-            For::Note { .. } | For::Post(..) | For::Goodbye => {}
+            For::Note { .. } | For::Post(..) | For::Goodbye | For::Spent => {}
         }
     }
 
@@ -234,8 +232,19 @@ impl Session {
                 _ => self.standing_refused("it has no stream for changes"),
             },
             For::Everything => self.core.evidence(Evidence::Status(status, refusal)),
-            For::Goodbye => {}
+            For::Goodbye | For::Spent => {}
         }
+    }
+
+    /// The head of a response has said all that matters. The rest of it has a moment, so that the
+    /// connection may serve another exchange (C67).
+    fn finish_early(&mut self, exchange: ExchangeId) {
+        self.finish(exchange);
+        let reading = Reading::Unread { status: 0, challenges: Vec::new(), retry_after: None };
+        let spent = Exchange { purpose: For::Spent, reading, in_session: false };
+        self.exchanges.insert(exchange, spent);
+        let until = self.core.now + self.core.config.limits.drain;
+        self.timers.set(Timer::Enough(exchange), until);
     }
 
     /// A response that is no stream came whole.
@@ -359,7 +368,7 @@ impl Session {
                 self.endpoint = None;
                 self.core.disconnected(how);
             }
-            (For::Goodbye, _) => {}
+            (For::Goodbye | For::Spent, _) => {}
         }
     }
 

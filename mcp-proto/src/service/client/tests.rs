@@ -264,8 +264,7 @@ fn the_last_handle_ends_the_loop_and_nobody_waits_for_ever() {
 
 #[test]
 fn a_client_that_can_be_asked_declares_it() {
-    let mut can = ClientCapabilities::default();
-    can.elicitation_form = true;
+    let can = ClientCapabilities { elicitation_form: true, ..Default::default() };
     let asker = Asker::new(ask_with(can, |asked: Asked| async move {
         assert!(matches!(asked.question, InputRequest::Elicit(_)));
         Ok(elicit_accept(&serde_json::json!({ "sure": true })).unwrap())

@@ -33,7 +33,8 @@ fn an_error_is_read_at_any_status() {
 
 #[test]
 fn what_is_no_answer_fails_its_call_and_no_other() {
-    let rows: &[(u16, &[(&str, &str)], &str, &str)] = &[
+    type Row = (u16, &'static [(&'static str, &'static str)], &'static str, &'static str);
+    let rows: &[Row] = &[
         (502, HTML, "<html>", "the server answered with status 502 (the call may have run)"),
         (404, HTML, "<html>", "the server answered with status 404"),
         (429, &[("Retry-After", "3")], "", "the server answered with status 429"),
