@@ -1,6 +1,6 @@
 //! One server behind a pair of byte streams.
 
-use super::core::{Core, Outgoing, Place};
+use super::core::{Broken, Core, Outgoing, Place};
 use super::machine::sealed::Carrier;
 use super::{Carriage, Carry, ClientError, Config, ErrorKind, Machine};
 use crate::frame::lines::LineDecoder;
@@ -14,13 +14,16 @@ use crate::time::Instant;
 /// - out: [`transmit`](Self::transmit), and [`Carry::Respawn`] among the outputs
 ///
 /// Some servers of old end on a first message that they do not know (C22). Then the machine asks
-/// once to have the process started again, and begins with a handshake.
+/// once to have the process started again, and begins with a handshake. A server that ends later is
+/// started again when there is a call for it (R26-STDIO-18); the calls that it had have failed.
 #[derive(Debug)]
 pub struct Stdio {
     core: Core,
     lines: LineDecoder,
     out: Vec<u8>,
-    /// What is to be written to the process that is about to be started.
+    /// The process is gone.
+    gone: bool,
+    /// A new process is about to be started, and what is to be written is for that one.
     respawning: bool,
 }
 
@@ -29,7 +32,7 @@ impl Stdio {
     pub fn new(config: Config, now: Instant) -> Self {
         let lines = LineDecoder::new(config.limits.message);
         let core = Core::new(config, Carriage::Stdio, now);
-        let mut client = Self { core, lines, out: Vec::new(), respawning: false };
+        let mut client = Self { core, lines, out: Vec::new(), gone: false, respawning: false };
         client.connect(now);
         client
     }
@@ -58,28 +61,27 @@ impl Stdio {
     /// The server ended its side of the stream: it is done, or it crashed.
     pub fn handle_eof(&mut self, now: Instant) {
         self.core.advance(now);
-        if self.respawning {
+        if self.gone {
             return;
         }
         if let Some(line) = self.lines.finish() {
             self.core.hear(line, Place::Stream);
         }
-        self.gone("the server ended");
+        self.lose("the server ended");
     }
 
     /// The stream is gone: it was reset, or a write failed.
     pub fn handle_closed(&mut self, now: Instant) {
         self.core.advance(now);
-        if !self.respawning {
-            self.out.clear();
-            self.gone("the connection to the server broke");
+        if !self.gone {
+            self.lose("the connection to the server broke");
         }
     }
 
     /// The server's process was started again; its streams are new.
     pub fn handle_respawned(&mut self, now: Instant) {
         self.core.advance(now);
-        self.respawning = false;
+        (self.gone, self.respawning) = (false, false);
     }
 
     /// The server's process could not be started; `why` is for a person.
@@ -89,9 +91,9 @@ impl Stdio {
         self.pump();
     }
 
-    /// Appends what is to be written to `out`. Nothing, while a new process is awaited.
+    /// Appends what is to be written to `out`. Nothing, while there is no process.
     pub fn transmit(&mut self, out: &mut Vec<u8>) {
-        if !self.respawning {
+        if !self.gone {
             out.append(&mut self.out);
         }
     }
@@ -101,9 +103,19 @@ impl Stdio {
         self.core.has_room() && !self.core.is_closed()
     }
 
-    fn gone(&mut self, why: &str) {
-        self.core.lost(ClientError::maybe(ErrorKind::Connection(why.to_owned())));
+    fn lose(&mut self, why: &str) {
+        self.gone = true;
+        self.out.clear();
+        let error = ClientError::maybe(ErrorKind::Connection(why.to_owned()));
+        self.core.disconnected(Broken::Gone(error));
         self.pump();
+    }
+
+    fn respawn(&mut self) {
+        (self.gone, self.respawning) = (true, true);
+        self.out.clear();
+        self.lines = LineDecoder::new(self.core.config.limits.message);
+        self.core.carry(Carry::Respawn);
     }
 }
 
@@ -119,19 +131,20 @@ impl Carrier for Stdio {
     fn pump(&mut self) {
         while let Some(outgoing) = self.core.next_outgoing() {
             match outgoing {
-                Outgoing::Request { body, .. }
-                | Outgoing::Answer(body)
-                | Outgoing::Forget { body: Some(body), .. } => self.line(&body),
+                Outgoing::Request { body, .. } => {
+                    if self.gone && !self.respawning {
+                        self.respawn();
+                    }
+                    self.line(&body);
+                }
+                Outgoing::Answer(body) | Outgoing::Forget { body: Some(body), .. } => {
+                    self.line(&body)
+                }
                 Outgoing::Initialized(body) => {
                     self.line(&body);
                     self.core.confirmed();
                 }
-                Outgoing::Respawn => {
-                    self.respawning = true;
-                    self.out.clear();
-                    self.lines = LineDecoder::new(self.core.config.limits.message);
-                    self.core.carry(Carry::Respawn);
-                }
+                Outgoing::Respawn => self.respawn(),
                 Outgoing::Forget { body: None, .. }
                 | Outgoing::Seek
                 | Outgoing::Begun
@@ -152,7 +165,11 @@ impl Carrier for Stdio {
 impl Machine for Stdio {}
 
 impl Stdio {
+    /// Nothing is left for a process that is gone.
     fn line(&mut self, message: &[u8]) {
+        if self.gone && !self.respawning {
+            return;
+        }
         self.out.extend_from_slice(message);
         self.out.push(b'\n');
     }

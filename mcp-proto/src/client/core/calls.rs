@@ -59,6 +59,15 @@ impl Call {
         }
     }
 
+    /// Back to where it waits to be sent for the first time; a list begins at its first page.
+    fn begin_anew(&mut self) {
+        self.stage = Stage::Waiting;
+        self.pages = Pages::default();
+        if self.request.whole {
+            self.request.detail = Detail::None;
+        }
+    }
+
     pub(super) fn waits(&self) -> bool {
         matches!(self.stage, Stage::Waiting)
     }
@@ -200,8 +209,7 @@ impl Core {
                 match again {
                     Some(again) => {
                         again.renewed = true;
-                        again.stage = Stage::Waiting;
-                        again.pages = Pages::default();
+                        again.begin_anew();
                     }
                     None => self.fail(call, ClientError { kind: ErrorKind::SessionLost, ran }),
                 }

@@ -131,20 +131,6 @@ impl Core {
         self.carriage
     }
 
-    /// The connection is gone for good, or there is none: what this means depends on what is
-    /// under way.
-    pub(in crate::client) fn lost(&mut self, error: ClientError) {
-        match &self.life {
-            Life::Negotiating(_) => {
-                for id in self.negotiating() {
-                    self.settle(id);
-                }
-                self.evidence(Evidence::Gone(error));
-            }
-            _ => self.shut(error),
-        }
-    }
-
     /// The requests that find out who the server is.
     fn negotiating(&self) -> Vec<i64> {
         let is_one = |(id, sent): (&i64, &super::Sent)| {

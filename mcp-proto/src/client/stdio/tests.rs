@@ -185,13 +185,48 @@ fn every_call_ends_when_the_server_does() {
     let mut client = connected();
     let calls: Vec<_> = (0..3).map(|_| client.call(NOW, Request::call_tool("t", None))).collect();
     client.handle_eof(NOW);
+    client.handle_eof(NOW);
+    client.handle_closed(NOW);
     let events = events(&mut client);
     for call in calls {
         assert!(ended(&events, call).unwrap().is_err());
     }
+    assert!(client.poll_timeout().is_none() && sent(&mut client).is_empty());
+    client.close(NOW);
     assert!(client.is_closed() && client.poll_timeout().is_none());
     let late = client.call(NOW, Request::ping());
     assert!(ended(&self::events(&mut client), late).unwrap().is_err());
+}
+
+#[test]
+fn a_server_that_ended_is_started_again_when_there_is_a_call_for_it() {
+    // R26-STDIO-18
+    let mut client = connected();
+    client.handle_eof(NOW);
+    assert!(client.poll_output().is_none());
+    let call = client.call(NOW, Request::ping());
+    assert!(matches!(client.poll_output(), Some(Output::Carry(Carry::Respawn))));
+    assert!(sent(&mut client).is_empty());
+    client.handle_respawned(NOW);
+    let initialize = sent(&mut client);
+    assert_eq!(initialize[0]["method"], "initialize");
+    let id = &initialize[0]["id"];
+    hear(
+        &mut client,
+        &format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"protocolVersion":"2025-11-25","capabilities":{{}}}}}}"#
+        ),
+    );
+    let again = sent(&mut client);
+    assert_eq!(again[1]["method"], "ping");
+    hear(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, again[1]["id"]));
+    assert!(ended(&events(&mut client), call).unwrap().is_ok());
+    // One that cannot be started is the end.
+    client.handle_eof(NOW);
+    let call = client.call(NOW, Request::ping());
+    client.handle_unstarted(NOW, "no such program");
+    assert!(ended(&events(&mut client), call).unwrap().is_err());
+    assert!(client.is_closed());
 }
 
 #[test]

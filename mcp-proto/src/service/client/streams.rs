@@ -17,7 +17,7 @@ pub trait Respawn: Send + 'static {
     /// The streams. Dropping them ends the process, in the order of R26-STDIO-15.
     type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
 
-    /// Starts it: once at first, and at most once more.
+    /// Starts it: at first, and again where it ended and there is a call for it.
     fn start(&mut self) -> impl Future<Output = io::Result<Self::Stream>> + Send + 'static;
 }
 
