@@ -155,6 +155,11 @@ impl<E: SqlExecutor> SqlTables<E> {
         bounded(&*self.0.sleep, self.name(), self.0.executor.fetch(statement, sql, params)).await
     }
 
+    /// Says that there is news. What is there stays there if that fails: listeners find it later.
+    async fn tell(&self, bell: &str) {
+        let _told = self.fetch(Statement::Tell, &[Param::Text(bell)]).await;
+    }
+
     fn name(&self) -> &'static str {
         match self.0.plan.dialect() {
             Dialect::Sqlite => "sqlite store",
@@ -246,6 +251,7 @@ impl<E: SqlExecutor> Log for SqlTables<E> {
             Param::Text(&bell),
         ];
         let rows = self.fetch(Statement::Publish, &params).await?;
+        self.tell(&bell).await;
         number(rows).and_then(|place| place.ok_or(BadRow)).map_err(|row| self.odd(row))
     }
 
@@ -264,6 +270,7 @@ impl<E: SqlExecutor> Log for SqlTables<E> {
         let bell = Bell::of(topic).to_string();
         let ttl = Param::Integer(millis(DELETED_FOR));
         self.fetch(Statement::Delete, &[Param::Text(topic), ttl, Param::Text(&bell)]).await?;
+        self.tell(&bell).await;
         Ok(())
     }
 }

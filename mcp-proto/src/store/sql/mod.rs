@@ -38,6 +38,8 @@ pub enum Statement {
     Forget,
     /// `topic, message, keep, ttl, bell`: the new [`number`].
     Publish,
+    /// `bell`: tells every worker that there is news, where that is not seen otherwise.
+    Tell,
     /// `topic`: the last [`number`], or no row.
     Position,
     /// `topics` as [`listed`]: [`found`].

@@ -3,6 +3,10 @@
 //! Publishing takes the topic's row first and holds it until the commit, so the order of places
 //! is the order of commits: who reads never sees a place before a smaller one. All times are the
 //! database's.
+//!
+//! Telling of news is a statement of its own: commits that notify wait for each other, and would
+//! hold up every topic for the time of a disk's sync. A worker that is killed between the two leaves
+//! a message of which nobody is told; listeners find it at the end of their wait.
 
 use super::Statement;
 
@@ -91,8 +95,9 @@ RETURNING version",
 ), trimmed AS (
     DELETE FROM {p}events AS e USING taken WHERE e.topic = $1 AND e.place <= taken.last - $3
 )
-SELECT place FROM stored CROSS JOIN LATERAL pg_notify('{p}news', $5)",
+SELECT place FROM stored",
     ),
+    (Statement::Tell, "SELECT 1::bigint FROM pg_notify('{p}news', $1)"),
     (
         Statement::Position,
         "SELECT last FROM {p}topics WHERE topic = $1 AND expires_at > statement_timestamp()",
@@ -128,7 +133,7 @@ ORDER BY w.number, e.place",
 ), trimmed AS (
     DELETE FROM {p}events AS e USING gone WHERE e.topic = $1 AND e.place < gone.last
 )
-SELECT last FROM gone CROSS JOIN LATERAL pg_notify('{p}news', $3)",
+SELECT last FROM gone",
     ),
     (Statement::SweepSessions, "DELETE FROM {p}sessions WHERE expires_at <= clock_timestamp()"),
     (Statement::SweepEvents, "DELETE FROM {p}events WHERE expires_at <= clock_timestamp()"),
