@@ -14,8 +14,8 @@ type Application = fn(&Call) -> Script;
 
 /// A world of either machine.
 enum Stage {
-    Http(World<Connection, Application>),
-    Stdio(World<Stdio, Application>),
+    Http(Box<World<Connection, Application>>),
+    Stdio(Box<World<Stdio, Application>>),
 }
 
 macro_rules! on_stage {
@@ -169,10 +169,12 @@ fn stage(wire: Wire, endpoint: Endpoint, link: Link) -> Stage {
     let (now, application) = (Instant::ZERO, application as Application);
     match wire {
         Wire::Http => {
-            Stage::Http(World::new(Connection::new(endpoint, now), application).with_link(link))
+            let world = World::new(Connection::new(endpoint, now), application);
+            Stage::Http(Box::new(world.with_link(link)))
         }
         Wire::Stdio => {
-            Stage::Stdio(World::new(Stdio::new(endpoint, now), application).with_link(link))
+            let world = World::new(Stdio::new(endpoint, now), application);
+            Stage::Stdio(Box::new(world.with_link(link)))
         }
     }
 }

@@ -108,15 +108,17 @@ fn compare<M: Machine>(
     schedules: BoxedStrategy<Schedule>,
     manners: BoxedStrategy<Manner>,
     make: impl Fn(&Head) -> M,
-) -> Result<(), TestError<(Schedule, Manner)>> {
-    runner.run(&(schedules, manners), |(Schedule { revision, head, ops }, manner)| {
-        let recorded = record(make(&head), revision, &ops);
-        let (transcript, taken) = repeat(&recorded, make(&head), &manner);
-        prop_assert_eq!(text(&transcript.sent), text(&recorded.transcript.sent));
-        prop_assert_eq!(&transcript.outputs, &recorded.transcript.outputs);
-        prop_assert_eq!(&taken, &recorded.taken);
-        Ok(())
-    })
+) -> Result<(), Box<TestError<(Schedule, Manner)>>> {
+    let outcome =
+        runner.run(&(schedules, manners), |(Schedule { revision, head, ops }, manner)| {
+            let recorded = record(make(&head), revision, &ops);
+            let (transcript, taken) = repeat(&recorded, make(&head), &manner);
+            prop_assert_eq!(text(&transcript.sent), text(&recorded.transcript.sent));
+            prop_assert_eq!(&transcript.outputs, &recorded.transcript.outputs);
+            prop_assert_eq!(&taken, &recorded.taken);
+            Ok(())
+        });
+    outcome.map_err(Box::new)
 }
 
 fn text(bytes: &[u8]) -> String {
