@@ -77,10 +77,12 @@ fn listen_filter(object: &[u8]) -> Result<Filter, Failure> {
         Some(Kind::True) => Ok(true),
         Some(_) => Err(invalid(format!("`{name}` must be a boolean"))),
     };
-    let mut filter = Filter::default();
-    filter.tools = flag("toolsListChanged")?;
-    filter.prompts = flag("promptsListChanged")?;
-    filter.resources = flag("resourcesListChanged")?;
+    let mut filter = Filter {
+        tools: flag("toolsListChanged")?,
+        prompts: flag("promptsListChanged")?,
+        resources: flag("resourcesListChanged")?,
+        uris: Vec::new(),
+    };
     if let Some(uris) = members.get(object, "resourceSubscriptions").map(|span| span.of(object)) {
         let wrong = || invalid("`resourceSubscriptions` must be an array of URIs");
         if json::kind(uris) != Kind::Array {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::core::Core;
-use super::exchange::Recycled;
+use super::exchange::Buffers;
 use super::machine::IDS;
 use super::{AskId, CallId, Endpoint, HttpExchange, HttpRefusal, Machine, Output};
 use crate::effect::{EffectError, EffectId, Reply};
@@ -20,17 +20,16 @@ pub struct Connection {
     endpoint: Endpoint,
     http: Server,
     now: Instant,
-    /// The exchange whose response is being sent. Boxed, so that an idle connection is small.
-    current: Option<Exchange>,
+    /// The exchange whose response is being sent. Its place is kept from one to the next, and
+    /// given up when the connection is idle, so that idle connections are small.
+    current: Option<Box<Option<HttpExchange<RequestHead>>>>,
     /// Exchanges whose response is complete and whose calls go on.
-    behind: Vec<Exchange>,
+    behind: Vec<HttpExchange<RequestHead>>,
     exchanges: u64,
-    /// What ended exchanges left to be said.
     outputs: VecDeque<Output>,
-    body: Vec<u8>,
+    /// What the last exchange worked with, empty.
+    buffers: Buffers,
 }
-
-type Exchange = Box<HttpExchange<RequestHead>>;
 
 impl Connection {
     /// A connection that was accepted at `now`.
@@ -43,14 +42,13 @@ impl Connection {
             behind: Vec::new(),
             exchanges: 0,
             outputs: VecDeque::new(),
-            body: Vec::new(),
+            buffers: Buffers::default(),
         }
     }
 
     /// The head of the request that a call came with.
     pub fn request(&self, call: CallId) -> Option<&RequestHead> {
-        let mut exchanges = self.current.iter().chain(&self.behind);
-        Some(exchanges.find(|exchange| exchange.owns_call(call))?.head())
+        Some(self.exchanges().find(|exchange| exchange.owns_call(call))?.head())
     }
 
     /// Moves what happened from framing to the exchange and back, until nothing happens.
@@ -67,22 +65,25 @@ impl Connection {
             }
         }
         self.sweep();
+        self.collect();
     }
 
     fn begin(&mut self, head: RequestHead) {
-        let core = Core::new(self.endpoint.clone(), self.now, self.exchanges << IDS)
-            .with_outputs(core::mem::take(&mut self.outputs));
+        let core = Core::new(self.endpoint.clone(), self.now, self.exchanges << IDS);
         self.exchanges += 1;
-        let body = core::mem::take(&mut self.body);
-        let exchange = HttpExchange::recycled(core, head, body);
+        let buffers = core::mem::take(&mut self.buffers);
+        let exchange = HttpExchange::with_buffers(core, head, buffers);
         if exchange.wants_body() {
             self.http.send_continue();
         }
-        self.current = Some(Box::new(exchange));
+        match &mut self.current {
+            Some(place) => **place = Some(exchange),
+            None => self.current = Some(Box::new(Some(exchange))),
+        }
     }
 
     fn refused(&mut self, refusal: Refusal) {
-        if let Some(exchange) = &mut self.current {
+        if let Some(exchange) = current(&mut self.current) {
             return exchange.handle_refused(refusal);
         }
         let mut body = Vec::new();
@@ -94,16 +95,23 @@ impl Connection {
     }
 
     fn with(&mut self, act: impl FnOnce(&mut HttpExchange<RequestHead>, Instant)) {
-        if let Some(exchange) = &mut self.current {
+        if let Some(exchange) = current(&mut self.current) {
             act(exchange, self.now);
         }
     }
 
     /// The exchange whose id this is.
-    fn of(&mut self, id: u64) -> Option<&mut Exchange> {
+    fn of(&mut self, id: u64) -> Option<&mut HttpExchange<RequestHead>> {
         let number = id >> IDS;
-        let mut exchanges = self.current.iter_mut().chain(&mut self.behind);
-        exchanges.find(|exchange| exchange.first_id() >> IDS == number)
+        self.exchanges_mut().find(|exchange| exchange.first_id() >> IDS == number)
+    }
+
+    fn exchanges(&self) -> impl Iterator<Item = &HttpExchange<RequestHead>> {
+        self.current.iter().flat_map(|place| place.iter()).chain(&self.behind)
+    }
+
+    fn exchanges_mut(&mut self) -> impl Iterator<Item = &mut HttpExchange<RequestHead>> {
+        self.current.iter_mut().flat_map(|place| place.iter_mut()).chain(&mut self.behind)
     }
 
     /// Whether further output may wait for the reader.
@@ -115,7 +123,7 @@ impl Connection {
     /// so that its own bound can act.
     fn flush(&mut self) {
         let stalled = !self.has_room();
-        let Some(exchange) = &mut self.current else { return };
+        let Some(exchange) = current(&mut self.current) else { return };
         // Every error means that the exchange is over; the event that says so is on its way.
         if let Some(head) = exchange.poll_head() {
             let headers = head.headers.iter().map(|(name, value)| (*name, value.as_bytes()));
@@ -127,7 +135,7 @@ impl Connection {
             exchange.body().clear();
         }
         if complete {
-            if let Some(exchange) = self.current.take() {
+            if let Some(exchange) = self.current.as_mut().and_then(|place| place.take()) {
                 self.retire(exchange);
             }
             if self.http.finish(self.now).is_err() {
@@ -138,26 +146,36 @@ impl Connection {
 
     /// An exchange whose response is complete: it goes on behind the next one, or hands on its
     /// buffers.
-    fn retire(&mut self, exchange: Exchange) {
+    fn retire(&mut self, exchange: HttpExchange<RequestHead>) {
         if exchange.is_idle() {
-            let Recycled { outputs, body } = exchange.into_recycled();
-            match self.outputs.is_empty() {
-                true => self.outputs = outputs,
-                false => self.outputs.extend(outputs),
-            }
-            self.body = body;
+            self.buffers = exchange.into_buffers(&mut self.outputs);
         } else {
             self.behind.push(exchange);
+        }
+    }
+
+    /// Takes what exchanges have to say as soon as they have said it, so that what comes first
+    /// does not depend on when it is fetched.
+    fn collect(&mut self) {
+        let current = self.current.iter_mut().flat_map(|place| place.iter_mut());
+        for exchange in current.chain(&mut self.behind) {
+            exchange.move_outputs(&mut self.outputs);
         }
     }
 
     /// Lets go of exchanges that went on and are over now.
     fn sweep(&mut self) {
         while let Some(index) = self.behind.iter().position(|exchange| exchange.is_idle()) {
-            let exchange = self.behind.swap_remove(index);
-            self.outputs.extend(exchange.into_recycled().outputs);
+            self.behind.swap_remove(index).into_buffers(&mut self.outputs);
         }
     }
+}
+
+/// The exchange in its place. A field of its own, so that others can be used beside it.
+fn current(
+    place: &mut Option<Box<Option<HttpExchange<RequestHead>>>>,
+) -> Option<&mut HttpExchange<RequestHead>> {
+    place.as_mut()?.as_mut().as_mut()
 }
 
 impl Machine for Connection {
@@ -192,10 +210,12 @@ impl Machine for Connection {
     fn handle_timeout(&mut self, now: Instant) {
         self.now = self.now.max(now);
         self.http.handle_timeout(self.now);
-        for exchange in self.current.iter_mut().chain(&mut self.behind) {
-            exchange.handle_timeout(self.now);
-        }
+        let now = self.now;
+        self.exchanges_mut().for_each(|exchange| exchange.handle_timeout(now));
         self.pump();
+        if self.current.as_ref().is_some_and(|place| place.is_none()) {
+            self.current = None;
+        }
     }
 
     fn handle_reply(&mut self, now: Instant, id: EffectId, reply: Result<Reply, EffectError>) {
@@ -264,19 +284,13 @@ impl Machine for Connection {
     }
 
     fn close(&mut self) {
-        for exchange in self.current.iter_mut().chain(&mut self.behind) {
-            exchange.close();
-        }
+        self.exchanges_mut().for_each(HttpExchange::close);
         self.http.close(self.now);
         self.pump();
     }
 
     fn poll_output(&mut self) -> Option<Output> {
-        if let Some(output) = self.outputs.pop_front() {
-            return Some(output);
-        }
-        let mut exchanges = self.behind.iter_mut().chain(&mut self.current);
-        exchanges.find_map(|exchange| exchange.poll_output())
+        self.outputs.pop_front()
     }
 
     fn transmit(&mut self, out: &mut Vec<u8>) {
@@ -287,8 +301,7 @@ impl Machine for Connection {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let exchanges = self.current.iter().chain(&self.behind);
-        exchanges.fold(self.http.poll_timeout(), |soonest, exchange| {
+        self.exchanges().fold(self.http.poll_timeout(), |soonest, exchange| {
             earlier(soonest, exchange.poll_timeout())
         })
     }
@@ -304,6 +317,6 @@ impl Machine for Connection {
     }
 
     fn is_idle(&self) -> bool {
-        self.outputs.is_empty() && self.current.is_none() && self.behind.is_empty()
+        self.outputs.is_empty() && self.exchanges().next().is_none()
     }
 }

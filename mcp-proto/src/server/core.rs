@@ -61,12 +61,6 @@ impl Core {
         }
     }
 
-    /// The same, with the buffer of a machine that ended.
-    pub(crate) fn with_outputs(mut self, outputs: VecDeque<Output>) -> Self {
-        self.outputs = outputs;
-        self
-    }
-
     /// Where this machine's ids begin.
     pub(crate) fn first_id(&self) -> u64 {
         self.first
@@ -160,9 +154,19 @@ impl Core {
         self.outputs.pop_front()
     }
 
-    /// The outputs that were not taken yet.
-    pub(crate) fn take_outputs(&mut self) -> VecDeque<Output> {
-        core::mem::take(&mut self.outputs)
+    /// The same, with the queue of a machine that ended.
+    pub(crate) fn with_outputs(mut self, outputs: VecDeque<Output>) -> Self {
+        self.outputs = outputs;
+        self
+    }
+
+    pub(crate) fn into_outputs(self) -> VecDeque<Output> {
+        self.outputs
+    }
+
+    /// Moves the outputs to the end of `outputs`.
+    pub(crate) fn move_outputs(&mut self, outputs: &mut VecDeque<Output>) {
+        outputs.append(&mut self.outputs);
     }
 }
 

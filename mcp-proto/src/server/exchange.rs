@@ -15,6 +15,7 @@ mod stages;
 use bytes::Bytes;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::accept::Accept;
 use super::asks::{self, Ask};
@@ -61,7 +62,7 @@ pub struct HttpExchange<H> {
     stage: Stage,
     reply: Reply,
     /// The session that the request named, once it was found.
-    session: Option<String>,
+    session: Option<Arc<str>>,
     tasks: SmallVec<[Task; 1]>,
     batch: Option<Batch>,
     asks: Vec<Ask>,
@@ -77,21 +78,23 @@ pub struct HttpExchange<H> {
     timer: Option<Instant>,
 }
 
-/// What an exchange hands on to the next one of its connection: buffers.
+/// What an exchange works with, empty, for the next one of its connection.
 #[derive(Debug, Default)]
-pub(crate) struct Recycled {
-    pub(crate) outputs: VecDeque<Output>,
-    pub(crate) body: Vec<u8>,
+pub(crate) struct Buffers {
+    outputs: VecDeque<Output>,
+    body: Vec<u8>,
 }
 
 impl<H: HttpRequest> HttpExchange<H> {
     /// An exchange that begins at `now` with this head.
     pub fn new(endpoint: &Endpoint, now: Instant, head: H) -> Self {
         let core = Core::new(endpoint.clone(), now, 0);
-        Self::recycled(core, head, Vec::new())
+        Self::with_buffers(core, head, Buffers::default())
     }
 
-    pub(crate) fn recycled(core: Core, head: H, body: Vec<u8>) -> Self {
+    pub(crate) fn with_buffers(core: Core, head: H, buffers: Buffers) -> Self {
+        let Buffers { outputs, body } = buffers;
+        let core = core.with_outputs(outputs);
         let queued = core.endpoint.limits().queued_bytes;
         let mut exchange = Self {
             reply: Reply::new(Accept::read(&head), queued, body),
@@ -345,8 +348,15 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.tasks.iter().any(|task| task.in_flight.call == call)
     }
 
-    pub(crate) fn into_recycled(mut self) -> Recycled {
-        Recycled { outputs: self.core.take_outputs(), body: self.reply.into_buffer() }
+    /// Moves what there is to say to the end of `outputs`.
+    pub(crate) fn move_outputs(&mut self, outputs: &mut VecDeque<Output>) {
+        self.core.move_outputs(outputs);
+    }
+
+    /// The buffers, for the next exchange. What there still is to say goes to `outputs`.
+    pub(crate) fn into_buffers(mut self, outputs: &mut VecDeque<Output>) -> Buffers {
+        self.core.move_outputs(outputs);
+        Buffers { outputs: self.core.into_outputs(), body: self.reply.into_buffer() }
     }
 
     // ---- calls ----

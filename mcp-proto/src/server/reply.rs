@@ -184,7 +184,7 @@ impl Reply {
     /// Tells the client when to come back, and ends the stream (R2511-HTTP-20).
     pub(crate) fn interrupt(&mut self, retry: u64) {
         if self.is_stream() {
-            let _ = sse::Event::comment("").with_retry(retry).encode(&mut self.body);
+            sse::Event::comment("").with_retry(retry).encode(&mut self.body);
         }
         self.end();
     }

@@ -1,5 +1,7 @@
 //! What a session's record holds, and how it is written.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use crate::frame::json::{self, write_string};
@@ -68,8 +70,13 @@ impl Session {
             let uri = |uri: json::Span| json::string(uri.of(array)).map(|uri| uri.into_owned());
             json::elements(array).filter_map(uri).collect()
         };
+        let version = members.get(data, "version")?;
+        let version = match json::string(version.of(data))? {
+            Cow::Borrowed(text) => Text::from_utf8(data.slice_ref(text.as_bytes()))?,
+            Cow::Owned(text) => Text::from(text),
+        };
         Some(Self {
-            version: Text::from(text("version")?),
+            version,
             client,
             owner: text("owner"),
             subscriptions: members.get(data, "subscriptions").map(uris).unwrap_or_default(),

@@ -375,11 +375,11 @@ fn asking(core: &Core, call: &InFlight, can_push: bool) -> Asking {
         AskBy::Push if can_push => AskWay::Push,
         _ => AskWay::Never,
     };
-    let mut asking = Asking::default();
-    asking.elicitation = way(call.adapter.ask_elicitation);
-    asking.other = way(call.adapter.ask_sampling);
-    asking.undeclared = call.adapter.asks_in_arguments();
-    asking
+    Asking {
+        elicitation: way(call.adapter.ask_elicitation),
+        other: way(call.adapter.ask_sampling),
+        undeclared: call.adapter.asks_in_arguments(),
+    }
 }
 
 /// What is missing, foreign, expired or tampered with is all the same (R26-MRTR-09).

@@ -1,6 +1,7 @@
 //! What an exchange is about besides calls: sessions, streams, and what it waits for.
 
 use bytes::Bytes;
+use std::sync::Arc;
 
 use super::body::Body;
 use super::message::id_of;
@@ -23,13 +24,17 @@ use crate::store::{Cursor, HubOp, Record, SessionOp};
 
 /// Where an exchange stands. Each stage that waits, waits for one effect.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "the large one is where every call of a session is")]
 pub(super) enum Stage {
     /// The body is arriving.
     Body(Body),
     /// The body is there, and it is not known yet who calls.
     Complete(Bytes),
-    /// The session's record is being read, and then this goes on.
-    Session(Box<Held>),
+    /// The record of a session is being read, and then this goes on.
+    Session {
+        id: Arc<str>,
+        held: Held,
+    },
     /// A handshake is being kept.
     Handshake(Box<Handshake>),
     /// The new session is being stored under this id.
@@ -67,7 +72,7 @@ pub(super) enum Stage {
 
 /// What waits for the session's record.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "it is boxed, and the large one is the rule")]
+#[expect(clippy::large_enum_variant, reason = "the large one is the rule")]
 pub(super) enum Held {
     Message(Incoming),
     Delete,
@@ -122,7 +127,9 @@ impl<H: HttpRequest> HttpExchange<H> {
     pub(super) fn settle_stage(&mut self, reply: Option<Reply>) {
         let stage = core::mem::replace(&mut self.stage, Stage::Done);
         match (stage, reply) {
-            (Stage::Session(held), Some(Reply::Record(record))) => self.found(*held, record),
+            (Stage::Session { id, held }, Some(Reply::Record(record))) => {
+                self.found(id, held, record);
+            }
             (Stage::Handshake(handshake), Some(Reply::Random(random))) => {
                 let id = session::mint(&random);
                 self.create_session(&id, &handshake.session);
@@ -189,7 +196,7 @@ impl<H: HttpRequest> HttpExchange<H> {
     /// The environment failed: the client learns that it did, not how.
     fn fail_store(&mut self, stage: &Stage) {
         let id = match stage {
-            Stage::Session(held) => held.id().cloned(),
+            Stage::Session { held, .. } => held.id().cloned(),
             Stage::Handshake(handshake) | Stage::Created(handshake, _) => {
                 handshake.call.id().cloned()
             }
@@ -230,25 +237,23 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     pub(super) fn find_session(&mut self, held: Held) {
-        let key = match self.session_id() {
+        let id: Result<Arc<str>, _> = match self.session_id() {
             None => Err(HttpRefusal::BadRequest("the session's id is missing")),
-            Some(id) if session::is_well_formed(id) => {
-                Ok(self.core.scope.key("session", &String::from_utf8_lossy(id)))
-            }
+            Some(id) if session::is_well_formed(id) => Ok(String::from_utf8_lossy(id).into()),
             Some(_) => Err(HttpRefusal::BadRequest("the session's id is malformed")),
         };
-        match key {
-            Ok(key) => {
-                self.stage = Stage::Session(Box::new(held));
-                self.get_session(key);
+        match id {
+            Ok(id) => {
+                self.get_session(&id);
+                self.stage = Stage::Session { id, held };
             }
             Err(refusal) => self.refuse(&refusal, held.id()),
         }
     }
 
-    fn get_session(&mut self, key: String) {
+    fn get_session(&mut self, id: &str) {
         let renew = Some(self.core.endpoint.limits().session_ttl);
-        let get = SessionOp::Get { id: key, renew };
+        let get = SessionOp::Get { id: self.core.scope.key("session", id), renew };
         self.core.emit(Effect::Session(get), Waiting::Stage);
     }
 
@@ -262,15 +267,14 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     /// The record, if it is there and the caller's: what belongs to another is unknown (C49).
-    fn found(&mut self, held: Held, record: Option<Record>) {
+    fn found(&mut self, id: Arc<str>, held: Held, record: Option<Record>) {
         let session = record
             .and_then(|record| Session::decode(&record.data))
             .filter(|session| session.owner == self.core.scope.owner);
         let Some(session) = session else {
             return self.refuse(&HttpRefusal::Session, held.id());
         };
-        let id = self.session_id().map(|id| String::from_utf8_lossy(id).into_owned());
-        self.session = id;
+        self.session = Some(id);
         match held {
             Held::Message(incoming) => {
                 if self.route == Route::SseMessages {
@@ -301,7 +305,7 @@ impl<H: HttpRequest> HttpExchange<H> {
         let update = Update { adapter, call, change, then, tries: 0, saving: false };
         self.stage = Stage::Update(Box::new(update));
         let id = self.session.clone().unwrap_or_default();
-        self.get_session(self.core.scope.key("session", &id));
+        self.get_session(&id);
     }
 
     /// Read, change, save if nobody else did: tried again from fresh values where somebody did.
@@ -339,7 +343,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                 update.tries += 1;
                 update.saving = false;
                 self.stage = Stage::Update(update);
-                self.get_session(self.core.scope.key("session", &id));
+                self.get_session(&id);
             }
             _ => self.fail_store(&Stage::Update(update)),
         }
@@ -449,7 +453,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             }
             (SseStep::Creating(id), Reply::Created(true)) => {
                 let topic = self.core.scope.key("sse", &id);
-                self.session = Some(id.clone());
+                self.session = Some(id.as_str().into());
                 self.stage = Stage::Sse(SseStep::Positioning(id));
                 self.core.emit(Effect::Hub(HubOp::Position { topic }), Waiting::Stage);
             }
