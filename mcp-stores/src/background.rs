@@ -15,11 +15,6 @@ use crate::runtime::Runtime;
 /// Whoever is told of failures in the background.
 pub(crate) type Report = Arc<dyn Fn(&EffectError) + Send + Sync>;
 
-/// Says it where a service's operator looks.
-pub(crate) fn to_stderr() -> Report {
-    Arc::new(|error| eprintln!("{error}"))
-}
-
 /// Running work. Dropping it ends the work.
 #[derive(Debug, Default)]
 pub(crate) struct Background(Vec<AbortHandle>);

@@ -21,11 +21,16 @@
 //! # }
 //! ```
 //!
+//! Servers that want TLS get it from the clients' own features: name `sqlx` 0.8 with `tls-rustls`,
+//! or `redis` 1 with `tokio-rustls-comp` or `smol-rustls-comp`, in your own `Cargo.toml`.
+//!
 //! Errors name the server, what went wrong and what to do; no call takes longer than five seconds.
 //! A storage lives on in what it handed out, and its background work ends with the last of those.
 
 #[cfg(any(feature = "sqlite", feature = "redis", feature = "postgres"))]
 mod background;
+#[cfg(any(feature = "sqlite", feature = "redis", feature = "postgres"))]
+mod builder;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]
@@ -43,29 +48,19 @@ mod sqlite;
 ))]
 compile_error!("a store needs a runtime: turn on feature `tokio` or `async-std` of mcp-stores");
 
-#[cfg(feature = "postgres")]
-pub use postgres::{PostgresBuilder, PostgresStorage};
-#[cfg(feature = "redis")]
-pub use redis::{RedisBuilder, RedisStorage};
-#[cfg(feature = "sqlite")]
-pub use sqlite::{SqliteBuilder, SqliteStorage};
-
-/// What is so where nothing else was said.
 #[cfg(any(feature = "sqlite", feature = "redis", feature = "postgres"))]
-mod defaults {
-    use core::time::Duration;
+pub use builder::Builder;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresBuilder, PostgresDatabase, PostgresStorage};
+#[cfg(feature = "redis")]
+pub use redis::{RedisBuilder, RedisServer, RedisStorage};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{SqliteBuilder, SqliteFile, SqliteStorage};
 
-    /// How long events are kept.
-    pub(crate) const EVENT_TTL: Duration = Duration::from_secs(3_600);
+/// How long after a failure news are asked for again, and every listener looks by itself.
+#[cfg(any(feature = "sqlite", feature = "redis", feature = "postgres"))]
+const LOOK_AGAIN: core::time::Duration = core::time::Duration::from_millis(250);
 
-    /// How long after a failure news are asked for again, and every listener looks by itself.
-    pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(250);
-
-    /// How long connecting to a server may take.
-    #[cfg(any(feature = "redis", feature = "postgres"))]
-    pub(crate) const CONNECT: Duration = Duration::from_secs(3);
-
-    /// How often expired rows are removed.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
-    pub(crate) const SWEEP: Duration = Duration::from_secs(60);
-}
+/// How long connecting to a server may take.
+#[cfg(any(feature = "redis", feature = "postgres"))]
+const CONNECT: core::time::Duration = core::time::Duration::from_secs(3);

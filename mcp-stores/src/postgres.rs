@@ -1,10 +1,11 @@
 //! PostgreSQL, for workers anywhere.
 
+use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
 use mcp_proto::effect::{EFFECT_DEADLINE, EffectError};
-use mcp_proto::service::hub::{News, WaitingHub, Wake};
+use mcp_proto::service::hub::{News, Wake};
 use mcp_proto::service::storage::{SqlExecutor, SqlTables};
 use mcp_proto::service::{Hub, SessionStore, Sleep, Storage};
 use mcp_proto::store::Bell;
@@ -12,10 +13,10 @@ use mcp_proto::store::sql::{Dialect, Param, Plan, Row, Statement};
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions, Postgres};
 use sqlx::{ConnectOptions, Connection, Executor, Pool};
 
-use crate::background::{Background, Report, to_stderr};
-use crate::defaults::{CONNECT, EVENT_TTL, LOOK_AGAIN, SWEEP};
+use crate::CONNECT;
+use crate::builder::Builder;
 use crate::runtime::Runtime;
-use crate::sql::{SqlStorage, fetch, unavailable};
+use crate::sql::{Pace, SqlStorage, fetch, unavailable};
 
 /// Sessions and events in a PostgreSQL database. Cloning shares its pool.
 ///
@@ -24,18 +25,38 @@ use crate::sql::{SqlStorage, fetch, unavailable};
 pub struct PostgresStorage(SqlStorage<Connections>);
 
 /// How to open a [`PostgresStorage`].
-pub struct PostgresBuilder {
+pub type PostgresBuilder = Builder<PostgresDatabase>;
+
+/// A PostgreSQL database, and how to use it.
+#[derive(Clone, Debug)]
+pub struct PostgresDatabase {
     source: Source,
     prefix: String,
-    event_ttl: Duration,
-    sweep_every: Duration,
     create_tables: bool,
-    report: Report,
+    pace: Pace,
 }
 
+#[derive(Clone)]
 enum Source {
     Url { url: String, min: u32, max: u32 },
     Pool(Pool<Postgres>),
+}
+
+impl fmt::Debug for Source {
+    /// Hides the password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Url { .. } => "Url(..)",
+            Self::Pool(_) => "Pool(..)",
+        })
+    }
+}
+
+impl PostgresDatabase {
+    fn builder(source: Source) -> PostgresBuilder {
+        let prefix = Plan::PREFIX.to_owned();
+        Builder::new(Self { source, prefix, create_tables: true, pace: Pace::default() })
+    }
 }
 
 impl PostgresStorage {
@@ -50,12 +71,12 @@ impl PostgresStorage {
 
     /// Connects to the database at `url` otherwise.
     pub fn builder(url: &str) -> PostgresBuilder {
-        PostgresBuilder::new(Source::Url { url: url.to_owned(), min: 4, max: 10 })
+        PostgresDatabase::builder(Source::Url { url: url.to_owned(), min: 4, max: 10 })
     }
 
     /// Uses a pool of the application's own, which stays open when the storage goes.
     pub fn from_pool(pool: Pool<Postgres>) -> PostgresBuilder {
-        PostgresBuilder::new(Source::Pool(pool))
+        PostgresDatabase::builder(Source::Pool(pool))
     }
 
     /// The tables for migrations of one's own, as SQL to print; see
@@ -130,20 +151,9 @@ impl Storage for PostgresStorage {
 }
 
 impl PostgresBuilder {
-    fn new(source: Source) -> Self {
-        Self {
-            source,
-            prefix: Plan::PREFIX.to_owned(),
-            event_ttl: EVENT_TTL,
-            sweep_every: SWEEP,
-            create_tables: true,
-            report: to_stderr(),
-        }
-    }
-
     /// How many connections a pool of our own holds, 4 to 10 by default.
     pub fn connections(mut self, least: u32, most: u32) -> Self {
-        if let Source::Url { min, max, .. } = &mut self.source {
+        if let Source::Url { min, max, .. } = &mut self.kind.source {
             (*min, *max) = (least, most.max(least).max(1));
         }
         self
@@ -151,32 +161,20 @@ impl PostgresBuilder {
 
     /// What the names of all tables begin with. `mcp_` by default.
     pub fn prefix(mut self, prefix: &str) -> Self {
-        prefix.clone_into(&mut self.prefix);
-        self
-    }
-
-    /// How long events are kept at least. One hour by default.
-    pub fn event_ttl(mut self, ttl: Duration) -> Self {
-        self.event_ttl = ttl;
+        prefix.clone_into(&mut self.kind.prefix);
         self
     }
 
     /// How often expired rows are removed, by one of the workers. Every minute by default.
     pub fn sweep_every(mut self, every: Duration) -> Self {
-        self.sweep_every = every;
+        self.kind.pace.sweep_every = every;
         self
     }
 
     /// Whether to create the tables where they are missing; workers may race. True by default;
     /// say false where [`schema`](PostgresStorage::schema) is part of your migrations.
     pub fn create_tables(mut self, create: bool) -> Self {
-        self.create_tables = create;
-        self
-    }
-
-    /// Who is told of failures in the background. They go to standard error by default.
-    pub fn report(mut self, report: impl Fn(&EffectError) + Send + Sync + 'static) -> Self {
-        self.report = Arc::new(report);
+        self.kind.create_tables = create;
         self
     }
 
@@ -186,29 +184,19 @@ impl PostgresBuilder {
     /// Where the database is not there, or the tables cannot be created.
     pub async fn open(self) -> Result<PostgresStorage, EffectError> {
         let runtime = Runtime::here()?;
-        let plan = plan(&self.prefix)?;
-        let connections = Connections::open(self.source)?;
+        let PostgresDatabase { source, prefix, create_tables, pace } = self.kind;
+        let plan = plan(&prefix)?;
+        let connections = Connections::open(source)?;
         let options = connections.pool.connect_options();
-        let sleep: Arc<dyn Sleep> = Arc::new(runtime.clone());
-        let script = self.create_tables.then(|| script(&plan));
+        let script = create_tables.then(|| script(&plan));
         let prepared = runtime.within(EFFECT_DEADLINE, prepare(&options, script)).await;
         prepared.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(|error| failed(&error))?;
 
-        let listen = Listen {
-            options: Arc::unwrap_or_clone(options),
-            channel: plan.channel(),
-            listener: None,
-        };
-        let tables = SqlTables::new(connections, plan, Arc::clone(&sleep), self.event_ttl);
-        let hub = WaitingHub::new(tables.clone(), sleep);
-        let mut background = Background::default();
-        let report = Arc::clone(&self.report);
-        background.run(&runtime, hub.heed(listen, LOOK_AGAIN, move |error| report(error)));
-        let (swept, every, report) = (tables.clone(), self.sweep_every, self.report);
-        background.run(&runtime, async move {
-            swept.sweeping(every, move |error| report(error)).await;
-        });
-        Ok(PostgresStorage(SqlStorage::new(tables, hub, background)))
+        let (options, channel) = (Arc::unwrap_or_clone(options), plan.channel());
+        let listen = Listen { options, channel, listener: None };
+        let sleep: Arc<dyn Sleep> = Arc::new(runtime.clone());
+        let tables = SqlTables::new(connections, plan, sleep, self.event_ttl);
+        Ok(PostgresStorage(SqlStorage::start(&runtime, tables, listen, pace, self.report)))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Redis, for workers anywhere.
 
 use core::fmt;
-use core::time::Duration;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,9 +15,10 @@ use mcp_proto::store::redis::{Layout, Script, Value};
 use redis::aio::{MultiplexedConnection, PubSubStream};
 use redis::{AsyncConnectionConfig, Client, RedisError};
 
-use crate::background::{Background, Kept, Report, to_stderr};
-use crate::defaults::{CONNECT, EVENT_TTL, LOOK_AGAIN};
+use crate::background::{Background, Kept};
+use crate::builder::Builder;
 use crate::runtime::Runtime;
+use crate::{CONNECT, LOOK_AGAIN};
 
 /// Sessions and events on a Redis server, 6.2 or later. Cloning shares its connections: one for
 /// commands, one for news.
@@ -33,12 +33,21 @@ pub struct RedisStorage {
 }
 
 /// How to open a [`RedisStorage`].
-pub struct RedisBuilder {
+pub type RedisBuilder = Builder<RedisServer>;
+
+/// A Redis server, and how to use it.
+#[derive(Debug)]
+pub struct RedisServer {
     client: Result<Client, RedisError>,
     prefix: String,
     keep: u32,
-    event_ttl: Duration,
-    report: Report,
+}
+
+impl RedisServer {
+    fn builder(client: Result<Client, RedisError>) -> RedisBuilder {
+        let prefix = Layout::PREFIX.to_owned();
+        Builder::new(Self { client, prefix, keep: RedisStorage::KEEP })
+    }
 }
 
 impl RedisStorage {
@@ -56,12 +65,12 @@ impl RedisStorage {
 
     /// Connects to the server at `url` otherwise.
     pub fn builder(url: &str) -> RedisBuilder {
-        RedisBuilder::new(Client::open(url))
+        RedisServer::builder(Client::open(url))
     }
 
     /// Uses a client of the application's own.
     pub fn from_client(client: Client) -> RedisBuilder {
-        RedisBuilder::new(Ok(client))
+        RedisServer::builder(Ok(client))
     }
 }
 
@@ -83,37 +92,15 @@ impl fmt::Debug for RedisStorage {
 }
 
 impl RedisBuilder {
-    fn new(client: Result<Client, RedisError>) -> Self {
-        Self {
-            client,
-            prefix: Layout::PREFIX.to_owned(),
-            keep: RedisStorage::KEEP,
-            event_ttl: EVENT_TTL,
-            report: to_stderr(),
-        }
-    }
-
     /// What all keys begin with. `mcp:` by default; on Redis Cluster with a hash tag: `{mcp}:`.
     pub fn prefix(mut self, prefix: &str) -> Self {
-        prefix.clone_into(&mut self.prefix);
+        prefix.clone_into(&mut self.kind.prefix);
         self
     }
 
     /// How many events of a topic are kept at most. 1,000 by default.
     pub fn keep(mut self, most: u32) -> Self {
-        self.keep = most;
-        self
-    }
-
-    /// How long events are kept at least. One hour by default.
-    pub fn event_ttl(mut self, ttl: Duration) -> Self {
-        self.event_ttl = ttl;
-        self
-    }
-
-    /// Who is told of failures in the background. They go to standard error by default.
-    pub fn report(mut self, report: impl Fn(&EffectError) + Send + Sync + 'static) -> Self {
-        self.report = Arc::new(report);
+        self.kind.keep = most;
         self
     }
 
@@ -123,9 +110,10 @@ impl RedisBuilder {
     /// Where the server is not there.
     pub async fn open(self) -> Result<RedisStorage, EffectError> {
         let runtime = Runtime::here()?;
-        let connection = Connection::new(self.client.map_err(|error| failed(&error))?);
+        let RedisServer { client, prefix, keep } = self.kind;
+        let connection = Connection::new(client.map_err(|error| failed(&error))?);
         connection.get().await.map_err(|error| failed(&error))?;
-        let layout = Layout::new(self.prefix);
+        let layout = Layout::new(prefix);
         let subscribe = Subscribe {
             connection: connection.clone(),
             channel: layout.channel(),
@@ -134,8 +122,7 @@ impl RedisBuilder {
         };
 
         let sleep: Arc<dyn Sleep> = Arc::new(runtime.clone());
-        let keys =
-            RedisKeys::new(connection, layout, Arc::clone(&sleep), self.keep, self.event_ttl);
+        let keys = RedisKeys::new(connection, layout, Arc::clone(&sleep), keep, self.event_ttl);
         let hub = WaitingHub::new(keys.clone(), sleep);
         let mut background = Background::default();
         let report = self.report;

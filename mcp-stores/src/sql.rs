@@ -1,12 +1,14 @@
 //! Statements through sqlx.
 
 use core::fmt;
+use core::time::Duration;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use mcp_proto::effect::EffectError;
+use mcp_proto::service::hub::{WaitingHub, Wake};
 use mcp_proto::service::storage::{SqlExecutor, SqlTables};
-use mcp_proto::service::{SessionStore, Simple, Storage, hub::WaitingHub};
+use mcp_proto::service::{Hub, SessionStore, Simple, Storage};
 use mcp_proto::store::sql::{Param, Row, Value};
 use sqlx::query::Query;
 use sqlx::{
@@ -14,7 +16,9 @@ use sqlx::{
     ValueRef,
 };
 
-use crate::background::{Background, Kept};
+use crate::LOOK_AGAIN;
+use crate::background::{Background, Kept, Report};
+use crate::runtime::Runtime;
 
 /// A database whose parameters and columns are what the plan's statements use.
 pub(crate) async fn fetch<DB>(
@@ -73,6 +77,19 @@ where
     })
 }
 
+/// How often things are done in the background.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    pub(crate) look_again: Duration,
+    pub(crate) sweep_every: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { look_again: LOOK_AGAIN, sweep_every: Duration::from_secs(60) }
+    }
+}
+
 /// The tables and the hub on them, with the work in the background.
 pub(crate) struct SqlStorage<E> {
     pub(crate) tables: SqlTables<E>,
@@ -81,11 +98,22 @@ pub(crate) struct SqlStorage<E> {
 }
 
 impl<E: SqlExecutor> SqlStorage<E> {
-    pub(crate) fn new(
+    /// Begins to wait for news, and to sweep.
+    pub(crate) fn start(
+        runtime: &Runtime,
         tables: SqlTables<E>,
-        hub: WaitingHub<SqlTables<E>>,
-        background: Background,
+        wake: impl Wake,
+        pace: Pace,
+        report: Report,
     ) -> Self {
+        let hub = WaitingHub::new(tables.clone(), Arc::new(runtime.clone()));
+        let mut background = Background::default();
+        let heard = Arc::clone(&report);
+        background.run(runtime, hub.heed(wake, pace.look_again, move |error| heard(error)));
+        let swept = tables.clone();
+        background.run(runtime, async move {
+            swept.sweeping(pace.sweep_every, move |error| report(error)).await;
+        });
         Self { tables, hub, background: Arc::new(background) }
     }
 }
@@ -96,7 +124,7 @@ impl<E: SqlExecutor> Storage for SqlStorage<E> {
         Arc::new(Kept { inner, background: Arc::clone(&self.background) })
     }
 
-    fn hub(&self) -> Arc<dyn mcp_proto::service::Hub> {
+    fn hub(&self) -> Arc<dyn Hub> {
         Arc::new(Kept { inner: self.hub.clone(), background: Arc::clone(&self.background) })
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcp_proto::effect::EffectError;
-use mcp_proto::service::hub::{News, WaitingHub, Wake};
+use mcp_proto::service::hub::{News, Wake};
 use mcp_proto::service::storage::{SqlExecutor, SqlTables};
 use mcp_proto::service::{Hub, SessionStore, Sleep, Storage};
 use mcp_proto::store::sql::{Dialect, Param, Plan, Row, Statement};
@@ -15,10 +15,9 @@ use sqlx::sqlite::{
 };
 use sqlx::{ConnectOptions, Executor, Pool};
 
-use crate::background::{Background, Report, to_stderr};
-use crate::defaults::{EVENT_TTL, LOOK_AGAIN, SWEEP};
+use crate::builder::Builder;
 use crate::runtime::Runtime;
-use crate::sql::{SqlStorage, fetch, unavailable};
+use crate::sql::{Pace, SqlStorage, fetch, unavailable};
 
 /// Sessions and events in one SQLite file. Cloning shares its connections.
 ///
@@ -30,13 +29,14 @@ use crate::sql::{SqlStorage, fetch, unavailable};
 pub struct SqliteStorage(SqlStorage<Connections>);
 
 /// How to open a [`SqliteStorage`].
-pub struct SqliteBuilder {
+pub type SqliteBuilder = Builder<SqliteFile>;
+
+/// A SQLite file, and how to use it.
+#[derive(Clone, Debug)]
+pub struct SqliteFile {
     path: PathBuf,
     busy_timeout: Duration,
-    event_ttl: Duration,
-    sweep_every: Duration,
-    look_again: Duration,
-    report: Report,
+    pace: Pace,
 }
 
 impl SqliteStorage {
@@ -50,14 +50,9 @@ impl SqliteStorage {
 
     /// Opens the file otherwise.
     pub fn builder(path: impl AsRef<Path>) -> SqliteBuilder {
-        SqliteBuilder {
-            path: path.as_ref().to_owned(),
-            busy_timeout: Duration::from_millis(5_000),
-            event_ttl: EVENT_TTL,
-            sweep_every: SWEEP,
-            look_again: LOOK_AGAIN,
-            report: to_stderr(),
-        }
+        let path = path.as_ref().to_owned();
+        let busy_timeout = Duration::from_millis(5_000);
+        Builder::new(SqliteFile { path, busy_timeout, pace: Pace::default() })
     }
 
     /// Removes what has expired. It is done from time to time anyway; correct at any time, from any
@@ -89,31 +84,19 @@ impl Storage for SqliteStorage {
 impl SqliteBuilder {
     /// How long a write waits for another process's. 5 s by default; calls end after 5 s anyway.
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
-        self.busy_timeout = timeout;
-        self
-    }
-
-    /// How long events are kept at least. One hour by default.
-    pub fn event_ttl(mut self, ttl: Duration) -> Self {
-        self.event_ttl = ttl;
+        self.kind.busy_timeout = timeout;
         self
     }
 
     /// How often expired rows are removed, by one of the workers. Every minute by default.
     pub fn sweep_every(mut self, every: Duration) -> Self {
-        self.sweep_every = every;
+        self.kind.pace.sweep_every = every;
         self
     }
 
     /// How soon is seen what another process publishes. A quarter of a second by default.
     pub fn look_again(mut self, every: Duration) -> Self {
-        self.look_again = every;
-        self
-    }
-
-    /// Who is told of failures in the background. They go to standard error by default.
-    pub fn report(mut self, report: impl Fn(&EffectError) + Send + Sync + 'static) -> Self {
-        self.report = Arc::new(report);
+        self.kind.pace.look_again = every;
         self
     }
 
@@ -126,20 +109,12 @@ impl SqliteBuilder {
         // The default prefix is a good one.
         let plan = Plan::new(Dialect::Sqlite, Plan::PREFIX)
             .map_err(|prefix| EffectError::Unavailable(prefix.to_string()))?;
-        let connections = Connections::open(&self.path, self.busy_timeout, &plan).await?;
+        let SqliteFile { path, busy_timeout, pace } = self.kind;
+        let connections = Connections::open(&path, busy_timeout, &plan).await?;
         let sleep: Arc<dyn Sleep> = Arc::new(runtime.clone());
         let tables = SqlTables::new(connections, plan, Arc::clone(&sleep), self.event_ttl);
-        let hub = WaitingHub::new(tables.clone(), Arc::clone(&sleep));
-
-        let mut background = Background::default();
-        let report = Arc::clone(&self.report);
-        let wake = Watch { tables: tables.clone(), sleep, every: self.look_again, seen: None };
-        background.run(&runtime, hub.heed(wake, self.look_again, move |error| report(error)));
-        let (swept, every, report) = (tables.clone(), self.sweep_every, self.report);
-        background.run(&runtime, async move {
-            swept.sweeping(every, move |error| report(error)).await;
-        });
-        Ok(SqliteStorage(SqlStorage::new(tables, hub, background)))
+        let watch = Watch { tables: tables.clone(), sleep, every: pace.look_again, seen: None };
+        Ok(SqliteStorage(SqlStorage::start(&runtime, tables, watch, pace, self.report)))
     }
 }
 
