@@ -9,7 +9,7 @@ use crate::frame::envelope::RequestId;
 use crate::frame::json;
 use crate::frame::writer::Object;
 use crate::model::{InputRequest, Json};
-use crate::revision;
+use crate::revision::{self, Adapter};
 use crate::store::{Cursor, HubOp, Polled, Read, SessionOp};
 use crate::time::Instant;
 use bytes::Bytes;
@@ -23,6 +23,7 @@ const ANSWER_TTL: Duration = Duration::from_secs(60);
 pub(crate) struct Ask {
     pub(crate) id: AskId,
     pub(crate) call: CallId,
+    pub(crate) adapter: Adapter,
     pub(crate) request: InputRequest,
     session: String,
     until: Instant,
@@ -56,14 +57,15 @@ impl Ask {
     /// Begins to put `request` to the client of `session`.
     pub(crate) fn begin(
         core: &mut Core,
-        id: AskId,
-        call: CallId,
+        (id, call): (AskId, CallId),
+        adapter: Adapter,
         session: &str,
         request: InputRequest,
     ) -> Self {
         core.emit(Effect::Random, Waiting::Ask(id));
         let until = core.now + core.endpoint.limits().ask;
-        Self { id, call, request, session: session.to_owned(), until, step: Step::Minting }
+        let (session, step) = (session.to_owned(), Step::Minting);
+        Self { id, call, adapter, request, session, until, step }
     }
 
     /// The answer to the effect under way.
@@ -106,15 +108,18 @@ impl Ask {
         &mut self,
         core: &mut Core,
         question: &str,
-        cursor: Cursor,
+        mut cursor: Cursor,
         polled: Vec<Polled>,
     ) -> Progress {
         for topic in polled {
-            if let Read::Messages { messages, .. } = topic.read
-                && let Some(answer) = messages.iter().find_map(|(_, message)| decode(message))
-            {
+            let Read::Messages { messages, next, .. } = topic.read else {
+                // The hub has forgotten the place: no answer could ever be heard.
+                return Progress::Over(Answered::Failed, Some(RequestId::from(question)));
+            };
+            if let Some(answer) = messages.iter().find_map(|(_, message)| decode(message)) {
                 return Progress::Over(answer, None);
             }
+            cursor = next;
         }
         if core.now >= self.until {
             return Progress::Over(Answered::TimedOut, Some(RequestId::from(question)));

@@ -29,9 +29,10 @@ use super::stream::Follow;
 use super::task::Task;
 use super::{Answered, AskId, CallId, Endpoint, HttpRefusal, HttpRequest, Output, ResponseHead};
 use crate::effect::{EffectError, EffectId, Reply as EffectReply};
+use crate::frame::envelope::RequestId;
 use crate::frame::http1;
 use crate::model::{InputRequest, LogMessage, Outcome, Progress};
-use crate::revision::AskBy;
+use crate::revision::{Adapter, AskBy};
 use crate::time::{Instant, earlier};
 use admit::Admission;
 use body::Body;
@@ -249,13 +250,14 @@ impl<H: HttpRequest> HttpExchange<H> {
     pub fn ask(&mut self, call: CallId, request: InputRequest) -> AskId {
         let id = AskId(self.core.id());
         let task = self.tasks.iter().find(|task| task.is_running(call));
-        let can_be_asked = task.is_some_and(|task| {
-            task.in_flight.adapter.ask_by(&request) == AskBy::Push
-                && request.supported_by(&task.in_flight.capabilities)
+        let adapter = task.map(|task| &task.in_flight).filter(|in_flight| {
+            in_flight.adapter.ask_by(&request) == AskBy::Push
+                && request.supported_by(&in_flight.capabilities)
+                && self.can_notify()
         });
-        match &self.session {
-            Some(session) if can_be_asked && self.can_notify() => {
-                let ask = Ask::begin(&mut self.core, id, call, session, request);
+        match (adapter.map(|in_flight| in_flight.adapter), &self.session) {
+            (Some(adapter), Some(session)) => {
+                let ask = Ask::begin(&mut self.core, (id, call), adapter, session, request);
                 self.asks.push(ask);
             }
             _ => self.core.answered(id, Answered::Unsupported),
@@ -363,11 +365,7 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     /// Gives a call up: nothing more is sent for it.
     fn drop_task(&mut self, task: Task) {
-        let call = task.in_flight.call;
-        while let Some(index) = self.asks.iter().position(|ask| ask.call == call) {
-            let ask = self.asks.swap_remove(index);
-            self.take_back(ask);
-        }
+        self.take_back_all(task.in_flight.call);
         task.abandon(&mut self.core);
     }
 
@@ -401,11 +399,9 @@ impl<H: HttpRequest> HttpExchange<H> {
         match ask.settle(&mut self.core, reply) {
             asks::Progress::Waits => {}
             asks::Progress::Send(request) => {
-                let call = ask.call;
-                let question = ask.request.clone();
+                let (call, adapter, question) = (ask.call, ask.adapter, ask.request.clone());
                 let task = self.tasks.iter().find(|task| task.in_flight.call == call);
-                let Some(in_flight) = task.map(|task| &task.in_flight) else { return };
-                let (adapter, client) = (in_flight.adapter, in_flight.capabilities);
+                let Some(client) = task.map(|task| task.in_flight.capabilities) else { return };
                 let mut message = Vec::new();
                 match adapter.write_ask(&mut message, &request, &question, &client) {
                     Ok(()) => self.send(message),
@@ -418,30 +414,34 @@ impl<H: HttpRequest> HttpExchange<H> {
             }
             asks::Progress::Over(answered, withdrawn) => {
                 let ask = self.asks.swap_remove(index);
-                let adapter = self.adapter_of(ask.call);
+                let adapter = ask.adapter;
                 ask.forget(&mut self.core);
-                if let (Some(request), Some(adapter)) = (withdrawn, adapter) {
-                    let mut message = Vec::new();
-                    adapter.write_cancelled(&mut message, &request, None);
-                    self.send(message);
-                }
+                self.tell_withdrawn(&adapter, withdrawn);
                 self.core.answered(id, answered);
             }
         }
     }
 
+    /// Takes back the questions of a call that is over.
+    fn take_back_all(&mut self, call: CallId) {
+        while let Some(index) = self.asks.iter().position(|ask| ask.call == call) {
+            let ask = self.asks.swap_remove(index);
+            self.take_back(ask);
+        }
+    }
+
     /// Takes a question back, and tells the client where it was sent it.
     fn take_back(&mut self, ask: Ask) {
-        let adapter = self.adapter_of(ask.call);
-        if let (Some(request), Some(adapter)) = (ask.forget(&mut self.core), adapter) {
+        let adapter = ask.adapter;
+        let withdrawn = ask.forget(&mut self.core);
+        self.tell_withdrawn(&adapter, withdrawn);
+    }
+
+    fn tell_withdrawn(&mut self, adapter: &Adapter, request: Option<RequestId>) {
+        if let Some(request) = request {
             let mut message = Vec::new();
             adapter.write_cancelled(&mut message, &request, None);
             self.send(message);
         }
-    }
-
-    fn adapter_of(&self, call: CallId) -> Option<crate::revision::Adapter> {
-        let task = self.tasks.iter().find(|task| task.in_flight.call == call)?;
-        Some(task.in_flight.adapter)
     }
 }

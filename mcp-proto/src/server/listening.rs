@@ -202,7 +202,10 @@ impl Listening {
                     }
                 }
                 // A place that never was: begin anew where the topic ends now.
-                _ => self.changes.cursor = None,
+                _ if is_changes => self.changes.cursor = None,
+                // The hub has forgotten what it was told about this session. The client comes
+                // back, and this stream's name is announced anew.
+                _ => heard.ended = true,
             }
         }
         if heard.ended {

@@ -168,6 +168,8 @@ impl Task {
             (Step::Rereading(last), Some(Reply::Record(Some(record)))) => {
                 self.write_outcome(core, last, &record.data, record.version)
             }
+            // The state outlived its time, so no repeat can find it: there is nothing to mark.
+            (Step::Rereading(last), Some(Reply::Record(None))) => Some(*last),
             (Step::Finishing(last), Some(Reply::Saved(true))) => Some(*last),
             (Step::Finishing(last), Some(Reply::Saved(false))) => self.finish(core, *last),
             (Step::Running, _) => None,

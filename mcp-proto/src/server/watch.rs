@@ -6,7 +6,7 @@ use super::core::Core;
 use super::pending::Waiting;
 use crate::effect::{Effect, Reply};
 use crate::frame::envelope::RequestId;
-use crate::store::{Cursor, HubOp};
+use crate::store::{Cursor, HubOp, Read};
 use bytes::Bytes;
 use core::time::Duration;
 
@@ -32,17 +32,27 @@ impl Watch {
     pub(crate) fn settle(&mut self, core: &mut Core, call: CallId, reply: Option<Reply>) -> bool {
         match reply {
             Some(Reply::Position(cursor)) => self.cursor = Some(cursor),
-            Some(Reply::Polled(polled)) if !polled.is_empty() => return true,
-            Some(Reply::Polled(_)) => {}
+            Some(Reply::Polled(polled)) => {
+                if polled.iter().any(|it| matches!(it.read, Read::Messages { .. })) {
+                    return true;
+                }
+                if !polled.is_empty() {
+                    // The hub has forgotten the place.
+                    self.cursor = None;
+                }
+            }
             // The hub failed: the call cannot be cancelled from elsewhere any more.
             _ => return false,
         }
-        if let Some(cursor) = &self.cursor {
-            let wait = core.endpoint.limits().hub_poll;
-            let topics = vec![(self.topic.clone(), cursor.clone())];
-            let until = core.now + wait + crate::effect::EFFECT_DEADLINE;
-            core.emit_until(Effect::Hub(HubOp::Poll { topics, wait }), Waiting::Watch(call), until);
-        }
+        let Some(cursor) = &self.cursor else {
+            let position = HubOp::Position { topic: self.topic.clone() };
+            core.emit(Effect::Hub(position), Waiting::Watch(call));
+            return false;
+        };
+        let wait = core.endpoint.limits().hub_poll;
+        let topics = vec![(self.topic.clone(), cursor.clone())];
+        let until = core.now + wait + crate::effect::EFFECT_DEADLINE;
+        core.emit_until(Effect::Hub(HubOp::Poll { topics, wait }), Waiting::Watch(call), until);
         false
     }
 }

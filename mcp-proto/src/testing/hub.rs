@@ -104,6 +104,11 @@ impl Hub {
         self.waiting.retain(|poll| (poll.machine, poll.id) != (machine, id));
     }
 
+    /// Stops waiting for everything of a machine that is gone.
+    pub fn forget(&mut self, machine: usize) {
+        self.waiting.retain(|poll| poll.machine != machine);
+    }
+
     /// When a poll that waits is over at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.waiting.iter().fold(None, |soonest, poll| earlier(soonest, Some(poll.until)))

@@ -54,6 +54,12 @@ impl Link {
         self
     }
 
+    /// The same link for another line: whims of its own, which follow from those of this one.
+    pub(super) fn reseeded(&self, line: u64) -> Self {
+        let seed = self.random.clone().draw() ^ Random::new(line).draw();
+        self.clone().with_seed(seed)
+    }
+
     /// Every byte arrives by itself.
     pub const fn bytewise() -> Self {
         let mut link = Self::direct();

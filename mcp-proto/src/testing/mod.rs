@@ -23,6 +23,7 @@
 //! ```
 
 mod application;
+mod cluster;
 #[cfg(feature = "service")]
 pub mod contract;
 mod exchange;
@@ -30,16 +31,19 @@ mod hub;
 mod link;
 mod pair;
 mod random;
+mod received;
 mod record;
 mod store;
 mod world;
 
 pub use application::{Act, Application, Script};
+pub use cluster::{Cluster, LineId};
 pub use exchange::{BareExchange, Head};
 pub use hub::Hub;
 pub use link::{Arrival, Link};
 pub use pair::{Pair, Way};
 pub use random::Random;
+pub use received::Received;
 pub use record::{Input, Recorder, Transcript, replay};
 pub use store::{Faults, Store};
 pub use world::World;

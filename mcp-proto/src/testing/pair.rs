@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Act, Application, Arrival, Faults, Hub, Link, Random, Script, Store};
+use super::{Application, Arrival, Faults, Hub, Link, Random, Script, Store};
 use crate::client::{self, Carry, Config, ExchangeId, Machine as _, Session};
 use crate::effect::{Effect, EffectError, EffectId, Reply};
 use crate::frame::http1::{Closing, Limits};
@@ -269,12 +269,9 @@ impl<A: Application> Pair<A> {
                     return;
                 }
                 let machine = wire_found.far.machine();
-                match script.acts.pop_front() {
-                    Some((_, Act::Progress(progress))) => machine.progress(call, progress),
-                    Some((_, Act::Log(message))) => machine.log(call, message),
-                    Some((_, Act::Respond(outcome))) => machine.respond(call, outcome),
-                    None => return,
-                }
+                let Some((_, act)) = script.acts.pop_front() else { return };
+                // What comes of questions is for a cluster's applications.
+                act.perform(machine, call, &mut Vec::new());
                 self.follow(wire, call, script);
             }
         }

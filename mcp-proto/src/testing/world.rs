@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Act, Application, Arrival, Faults, Hub, Link, Script, Store};
+use super::{Application, Arrival, Faults, Hub, Link, Script, Store};
 use crate::effect::{Effect, EffectError, EffectId, Reply};
 use crate::frame::http1::Closing;
 use crate::revision::Published;
@@ -245,12 +245,9 @@ impl<M: Machine, A: Application> World<M, A> {
                 if self.cancelled.contains(&call) && !script.stubborn {
                     return;
                 }
-                match script.acts.pop_front() {
-                    Some((_, Act::Progress(progress))) => self.machine.progress(call, progress),
-                    Some((_, Act::Log(message))) => self.machine.log(call, message),
-                    Some((_, Act::Respond(outcome))) => self.machine.respond(call, outcome),
-                    None => return,
-                }
+                let Some((_, act)) = script.acts.pop_front() else { return };
+                // What comes of questions is for a cluster's applications.
+                act.perform(&mut self.machine, call, &mut Vec::new());
                 self.follow(call, script);
             }
         }

@@ -282,6 +282,7 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     /// The last word on a call.
     pub(super) fn conclude_task(&mut self, call: CallId, last: &Last) {
+        self.take_back_all(call);
         let Some(index) = self.tasks.iter().position(|task| task.in_flight.call == call) else {
             return;
         };

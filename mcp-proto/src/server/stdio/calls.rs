@@ -65,12 +65,16 @@ impl Stdio {
     }
 
     fn drop_task(&mut self, task: Task) {
-        let call = task.in_flight.call;
+        self.take_back_all(task.in_flight.call);
+        task.abandon(&mut self.core);
+    }
+
+    /// Takes back the questions of a call that is over.
+    fn take_back_all(&mut self, call: CallId) {
         while let Some(index) = self.asks.iter().position(|ask| ask.call == call) {
             let ask = self.asks.swap_remove(index);
             self.take_back(&ask);
         }
-        task.abandon(&mut self.core);
     }
 
     /// Tells the client that a question is no longer wanted.
@@ -89,6 +93,7 @@ impl Stdio {
 
     /// The last word on a call.
     pub(super) fn conclude_task(&mut self, call: CallId, last: &Last) {
+        self.take_back_all(call);
         let is_it = |running: &Running| running.task.in_flight.call == call;
         let Some(index) = self.running.iter().position(is_it) else { return };
         let Running { task, batch } = self.running.swap_remove(index);

@@ -1,0 +1,1 @@
+//! What changes, for those who listen (R26-SUBS, C37).
