@@ -189,6 +189,7 @@ impl Core {
                 }
                 Timer::Resume(call) => self.dispatch(call),
                 Timer::Relisten(listen) => self.relisten(listen),
+                Timer::Reconnect if self.listeners.is_empty() => {}
                 Timer::Reconnect => self.connect(now),
             }
         }

@@ -127,6 +127,15 @@ impl ClientError {
         }
     }
 
+    /// Whether it may well be over by itself: the network's trouble, or the server's own.
+    pub fn is_transient(&self) -> bool {
+        match self.kind {
+            ErrorKind::TimedOut | ErrorKind::Connection(_) => true,
+            ErrorKind::Http { status, .. } => status >= 500 || status == 429,
+            _ => false,
+        }
+    }
+
     /// The error that the server answered with, if it answered.
     pub fn server(&self) -> Option<&ServerError> {
         match &self.kind {

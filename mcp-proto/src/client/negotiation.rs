@@ -215,7 +215,11 @@ impl Negotiation {
                     let memory = Memory { carriage: Carriage::HttpSse, ..memory };
                     Step::Do(Action::Initialize, Self::Greet(adapter, memory))
                 }
-                Evidence::Status(401 | 403, error) => Step::Failed(error),
+                // Trouble of the server's own says nothing about what it speaks (C23).
+                Evidence::Status(status, error) if status >= 400 && !means_legacy(status) => {
+                    Step::Failed(error)
+                }
+                Evidence::Gone(error) => Step::Failed(error),
                 _ => Self::unless_guessed(set, memory, error),
             },
         }
@@ -291,6 +295,12 @@ impl Negotiation {
                 Some(offered) => Self::among(set, memory, offered),
                 None if status == Some(401) || status == Some(403) => {
                     Step::Failed(server(&adapter, error))
+                }
+                // Some servers, ours among them, word even this as an error (R26-COMPAT-02).
+                None if status.is_some_and(|it| matches!(it, 400 | 404 | 405))
+                    && memory.carriage == Carriage::Http =>
+                {
+                    Step::Do(Action::Seek, Self::Seek(adapter, memory, server(&adapter, error)))
                 }
                 None => Self::unless_guessed(set, memory, server(&adapter, error)),
             },

@@ -200,8 +200,7 @@ impl Core {
         let Some(listener) = self.listeners.get_mut(&listen) else { return };
         listener.way = Way::Waiting;
         listener.attempts += 1;
-        let is_final = !matches!(error.kind, ErrorKind::Connection(_) | ErrorKind::TimedOut);
-        if listener.attempts > most || is_final {
+        if listener.attempts > most || !error.is_transient() {
             return self.end_listening(listen, Err(error));
         }
         let pause = FIRST_PAUSE * 2u32.saturating_pow(listener.attempts - 1);
@@ -227,6 +226,19 @@ impl Core {
             let pause = FIRST_PAUSE * 2u32.saturating_pow(attempts - 1);
             self.timers.set(Timer::Reconnect, self.now + pause);
         }
+    }
+
+    /// The server could not be found, or not again. Who listened before has it looked for again,
+    /// where that may help.
+    pub(super) fn unserved(&mut self, error: &ClientError) {
+        let is_transient = error.is_transient();
+        for listen in self.listeners.keys().copied().collect::<Vec<_>>() {
+            let waits = self.listeners.get(&listen).is_some_and(|it| it.was_heard && is_transient);
+            if !waits {
+                self.end_listening(listen, Err(error.clone()));
+            }
+        }
+        self.reconnect();
     }
 
     pub(super) fn listening_failed(&mut self, listen: ListenId, kind: ErrorKind) {

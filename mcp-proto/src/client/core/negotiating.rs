@@ -77,9 +77,7 @@ impl Core {
                         self.end_by(call, error.kind.clone());
                     }
                 }
-                for listen in self.listeners.keys().copied().collect::<Vec<_>>() {
-                    self.end_listening(listen, Err(error.clone()));
-                }
+                self.unserved(&error);
                 self.emit(Event::Unavailable(error));
             }
         }

@@ -169,6 +169,17 @@ fn the_probe_s_answer_decides_the_era_and_nothing_else_does() {
             &["http 404", "http 404", "endpoint", "http 404"],
             "initialize@2025-11-25, seek, initialize@2025-11-25, failed http 404",
         ),
+        (
+            Http,
+            &["rpc-at 405 -32600", "rpc-at 405 -32600", "endpoint", "greeted 2024-11-05"],
+            "initialize@2025-11-25, seek, initialize@2025-11-25, 2024-11-05 http+sse",
+        ),
+        (
+            Http,
+            &["rpc-at 400 -32601", "rpc-at 400 -32602", "http 405"],
+            "initialize@2025-11-25, seek, failed -32602",
+        ),
+        (Http, &["rpc-at 200 -32601", "rpc-at 200 -32602"], "initialize@2025-11-25, failed -32602"),
         // What a handshake may answer (R24-LIFE-07, R24-LIFE-08, C19).
         (
             Stdio,
@@ -216,6 +227,10 @@ fn what_was_learned_saves_the_probe_and_binds_nobody() {
         walk("2024-11-05 http+sse", &["http 405", r#"discovered "2026-07-28""#]),
         "seek, discover@2026-07-28, 2026-07-28 http"
     );
+    // Trouble is no reason to begin from the beginning.
+    for trouble in ["http 503", "http 401", "gone"] {
+        assert!(walk("2024-11-05 http+sse", &[trouble]).starts_with("seek, failed"), "{trouble}");
+    }
     // What is not spoken, or of another carriage, is no guess.
     for other in ["2099-01-01 http", "2025-06-18 stdio"] {
         assert!(walk(other, &["gone"]).starts_with("discover@2026-07-28"), "{other}");

@@ -14,13 +14,15 @@ use futures_util::{FutureExt, StreamExt};
 
 use super::*;
 use crate::effect::EffectError;
-use crate::model::{ClientCapabilities, Filter, InputRequest, elicit_accept};
+use crate::model::{Change, ClientCapabilities, Filter, InputRequest, Resource, elicit_accept};
 use crate::revision::{AdapterSet, Revision};
 use crate::server::{Connection, Endpoint, Stdio};
 use crate::service::world::{End, VirtualTime, VirtualTimer, pair};
 use crate::service::{
-    Args, Exchange, Extensions, Host, MemorySessionStore, Registry, Runtime, Service, Shared, tool,
+    Args, Exchange, Extensions, Host, Hub as _, MemoryHub, MemorySessionStore, Registry, Runtime,
+    Service, Shared, tool,
 };
+use crate::store::{self, HubOp};
 use crate::time::Instant;
 
 #[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
@@ -118,7 +120,32 @@ fn service(time: &VirtualTime) -> Service {
 
 fn endpoint(service: &Service, revision: Revision) -> Endpoint {
     let set = AdapterSet::of([revision]).unwrap();
-    Endpoint::builder(Arc::clone(service.catalog())).adapters(set).path("/mcp").build()
+    let mut catalog = (**service.catalog()).clone();
+    catalog.features.list_changed = true;
+    catalog.features.subscribe = true;
+    catalog.insert_resource(Resource::new("a://b", "b"));
+    Endpoint::builder(Arc::new(catalog))
+        .adapters(set)
+        .path("/mcp")
+        .http_sse("/old/sse", "/old/messages")
+        .build()
+}
+
+/// How a client reaches its server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Streams,
+    Http,
+    HttpSse,
+}
+
+/// Every revision by every way that carries it.
+fn everything() -> impl Iterator<Item = (Revision, Way)> {
+    let ways = |revision: Revision| {
+        let old = revision.adapter().has_handshake.then_some(Way::HttpSse);
+        [Way::Streams, Way::Http].into_iter().chain(old).map(move |way| (revision, way))
+    };
+    Revision::ALL.into_iter().flat_map(ways)
 }
 
 /// A server that begins whenever somebody asks for it.
@@ -126,6 +153,7 @@ struct InProcess {
     world: World,
     revision: Revision,
     sessions: Arc<MemorySessionStore>,
+    hub: Arc<MemoryHub>,
 }
 
 impl InProcess {
@@ -133,10 +161,11 @@ impl InProcess {
         let service = service(&self.world.time);
         let endpoint = endpoint(&service, self.revision);
         let (ours, theirs) = pair(512);
-        let host = Host::<_, Shared>::with_sessions(
+        let host = Host::<_, Shared>::with_stores(
             service,
             self.world.time.clone(),
             self.sessions.clone(),
+            self.hub.clone(),
         );
         let work: Task = match http {
             true => {
@@ -182,22 +211,37 @@ impl Dial for InProcess {
     }
 }
 
-fn client(world: &World, revision: Revision, http: bool) -> Client {
+fn client(world: &World, revision: Revision, way: Way) -> Client {
+    client_and_hub(world, revision, way).0
+}
+
+fn client_and_hub(world: &World, revision: Revision, way: Way) -> (Client, Arc<MemoryHub>) {
     let sessions = Arc::new(MemorySessionStore::new());
-    let server = InProcess { world: world.clone(), revision, sessions };
+    let hub = Arc::new(MemoryHub::new());
+    let server = InProcess { world: world.clone(), revision, sessions, hub: hub.clone() };
     let builder = Client::builder("client", "1");
-    match http {
-        true => builder.http(world.clone(), Pool::new(server), "http://localhost/mcp").unwrap(),
-        false => builder.streams(world.clone(), server),
-    }
+    let http = |url| {
+        let pool = Pool::new(server);
+        Client::builder("client", "1").http(world.clone(), pool, url).unwrap()
+    };
+    let client = match way {
+        Way::Http => http("http://localhost/mcp"),
+        Way::HttpSse => http("http://localhost/old/sse"),
+        Way::Streams => {
+            let sessions = Arc::new(MemorySessionStore::new());
+            let server = InProcess { world: world.clone(), revision, sessions, hub: hub.clone() };
+            builder.streams(world.clone(), server)
+        }
+    };
+    (client, hub)
 }
 
 #[test]
 fn the_calling_code_is_the_same_everywhere() {
-    for revision in Revision::ALL {
-        for http in [false, true] {
+    for (revision, way) in everything() {
+        {
             let world = World::default();
-            let client = client(&world, revision, http);
+            let client = client(&world, revision, way);
             world.run(async move {
                 let server = client.ready().await.unwrap();
                 assert_eq!(client.revision(), Some(revision.adapter().version));
@@ -212,7 +256,7 @@ fn the_calling_code_is_the_same_everywhere() {
                 while progress.next().await.is_some() {
                     steps += 1;
                 }
-                assert_eq!(steps, 3, "{revision:?} {http}");
+                assert_eq!(steps, 3, "{revision:?} {way:?}");
                 assert_eq!(slow.await.unwrap().text(), "slept");
                 client.ping().await.unwrap();
                 let none = client.call_tool("none", &()).await.unwrap_err();
@@ -227,10 +271,10 @@ fn the_calling_code_is_the_same_everywhere() {
 
 #[test]
 fn dropping_a_call_cancels_it_and_the_client_goes_on() {
-    for revision in Revision::ALL {
-        for http in [false, true] {
+    for (revision, way) in everything() {
+        {
             let world = World::default();
-            let client = client(&world, revision, http);
+            let client = client(&world, revision, way);
             let time = world.time.clone();
             world.run(async move {
                 client.ready().await.unwrap();
@@ -250,7 +294,7 @@ fn dropping_a_call_cancels_it_and_the_client_goes_on() {
 #[test]
 fn the_last_handle_ends_the_loop_and_nobody_waits_for_ever() {
     let world = World::default();
-    let client = client(&world, Revision::V2025_11_25, false);
+    let client = client(&world, Revision::V2025_11_25, Way::Streams);
     world.run(async move {
         client.ready().await.unwrap();
         let other = client.clone();
@@ -298,4 +342,41 @@ fn a_server_that_cannot_be_started_is_an_error_that_says_so() {
         assert!(listening.next().await.unwrap().is_err());
         assert!(listening.next().await.is_none());
     });
+}
+
+#[test]
+fn changes_are_told_alike_everywhere() {
+    // The oldest transport's streams do not carry them.
+    for (revision, way) in everything().filter(|(_, way)| *way != Way::HttpSse) {
+        let world = World::default();
+        let (client, hub) = client_and_hub(&world, revision, way);
+        let time = world.time.clone();
+        world.run(async move {
+            let mut filter = Filter::lists();
+            filter.uris.push("a://b".into());
+            let mut listening = client.listen(filter);
+            let what = format!("{revision:?} {way:?}");
+            let first =
+                listening.next().await.unwrap().unwrap_or_else(|error| panic!("{what}: {error}"));
+            let ListenEvent::Listening(accepted) = first else { panic!("{what}: {first:?}") };
+            assert!(accepted.tools && accepted.uris == ["a://b"], "{what}: {accepted:?}");
+            // What subscribes, and opens streams, has arrived by then.
+            client.ping().await.unwrap();
+            time.sleep(Duration::from_secs(2)).await;
+            for change in [Change::Tools, Change::Updated("a://b".into())] {
+                let op = HubOp::Publish {
+                    topic: store::topic("", "changes", None),
+                    message: change.encode(),
+                    ttl: Duration::from_secs(60),
+                    keep: 10,
+                };
+                drop(hub.execute(time.time(), op));
+                let told = listening.next().await.unwrap().unwrap();
+                assert_eq!(told, ListenEvent::Changed(change), "{what}");
+            }
+            client.close().await;
+            assert!(listening.next().await.unwrap().is_err());
+            assert!(listening.next().await.is_none());
+        });
+    }
 }
