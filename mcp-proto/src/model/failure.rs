@@ -4,6 +4,7 @@ use core::fmt;
 use std::borrow::Cow;
 
 use super::{ClientCapabilities, InputRequest, Json};
+use crate::frame::writer::Object;
 
 /// Why a call failed. An adapter gives each kind its revision's code and HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,15 +102,17 @@ impl Failure {
         Self { kind, message: message.into(), data: None }
     }
 
-    /// The client did not declare what these questions need: the data is an object shaped like its
-    /// capabilities (T-21, R26-META-11).
+    /// The client did not declare what these questions need: the data's `requiredCapabilities` is
+    /// an object shaped like its capabilities (T-21, R26-META-11).
     pub fn missing_capability<'a>(requests: impl IntoIterator<Item = &'a InputRequest>) -> Self {
         let mut needed = ClientCapabilities::default();
         for request in requests {
             needed = needed.union(request.needs());
         }
         let mut data = Vec::new();
-        needed.write(&mut data);
+        let mut object = Object::begin(&mut data);
+        needed.write(object.value("requiredCapabilities"));
+        object.end();
         Self::new(
             FailureKind::MissingRequiredCapability,
             "this call needs a capability that the client did not declare",
