@@ -1,6 +1,6 @@
 //! How a call can ask its client.
 
-use super::{ClientCapabilities, InputRequest};
+use super::{ClientCapabilities, Failure, FailureKind, InputRequest};
 
 /// How a question reaches the client of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,6 +25,8 @@ pub struct Asking {
     pub other: AskWay,
     /// Forms and URLs need no capability, as the model puts them in a tool's arguments.
     pub undeclared: bool,
+    /// The revision has an error that names the capabilities which a client lacks.
+    pub names_missing: bool,
 }
 
 impl Asking {
@@ -34,5 +36,22 @@ impl Asking {
         let way = if elicits { self.elicitation } else { self.other };
         let declared = (elicits && self.undeclared) || request.supported_by(capabilities);
         if declared { way } else { AskWay::Never }
+    }
+
+    /// Why a client that declared `capabilities` is not asked these questions: it did not declare
+    /// what they need, where the revision can say so, or else this call has no way to ask them
+    /// (R26-MRTR-02, R26-MRTR-07).
+    pub fn failure<'a>(
+        &self,
+        requests: impl IntoIterator<Item = &'a InputRequest>,
+        capabilities: &ClientCapabilities,
+    ) -> Failure {
+        let undeclared = requests.into_iter().filter(|it| !it.supported_by(capabilities));
+        let undeclared: Vec<_> = undeclared.collect();
+        if self.names_missing && !undeclared.is_empty() {
+            return Failure::missing_capability(undeclared);
+        }
+        let why = "this call cannot ask its client for input";
+        Failure::new(FailureKind::InputUnsupported, why)
     }
 }

@@ -131,6 +131,11 @@ impl Call {
         self.round.as_ref()?.answer(key, question, &self.answers)
     }
 
+    /// The answer to whatever an earlier run of this call asked under `key`.
+    pub fn told(&self, key: &str) -> Option<Answer> {
+        self.round.as_ref()?.told(key, &self.answers)
+    }
+
     /// What the client gave under `key` with this call, whether or not it was asked: the result
     /// as it came, to be judged against a question with [`Answer::read`].
     pub fn given(&self, key: &str) -> Option<&Json> {

@@ -70,6 +70,15 @@ impl Round {
         }
     }
 
+    /// The answer under `key`, whatever was asked there: of an earlier round, or among `answers`.
+    /// What does not fit its question is no answer.
+    pub fn told(&self, key: &str, answers: &[(String, Json)]) -> Option<Answer> {
+        let question = self.questions.iter().find(|(own, _)| own == key).map(|(_, it)| it);
+        let settled = || self.settled.iter().find(|(own, _)| own == key).map(|(_, it)| it);
+        let question = question.or_else(|| settled().map(|settled| &settled.question))?;
+        self.answer(key, question, answers)?.ok()
+    }
+
     /// The answers that the next round keeps: those settled before, and those among `answers` that
     /// fit the open questions. What nobody asked for is left out (T-52).
     pub fn settle(&self, answers: &[(String, Json)]) -> Vec<(String, Settled)> {

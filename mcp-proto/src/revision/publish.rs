@@ -221,7 +221,7 @@ impl Rendered {
         let tools = catalog.tools().iter().enumerate();
         let tools = tools.filter(|(_, tool)| is_visible(adapter, tool));
         let listings = [
-            Listing::new(tools, |tool, out| write_tool(fields, tool, out)),
+            Listing::new(tools, |tool, out| write_tool(adapter, tool, out)),
             Listing::new(catalog.resources().iter().enumerate(), |resource, out| {
                 write_resource(fields, resource, out);
             }),

@@ -309,13 +309,7 @@ impl Task {
         if requests().all(|request| self.asking.way(request, client) == AskWay::Retry) {
             return None;
         }
-        let undeclared: Vec<_> =
-            requests().filter(|request| !request.supported_by(client)).collect();
-        if self.in_flight.adapter.can_ask() && !undeclared.is_empty() {
-            return Some(Failure::missing_capability(undeclared));
-        }
-        let why = "this call cannot ask its client for input";
-        Some(Failure::new(FailureKind::InputUnsupported, why))
+        Some(self.asking.failure(requests(), client))
     }
 
     fn keep(&mut self, core: &mut Core, asked: Box<Asked>, id: String) {
@@ -381,6 +375,7 @@ fn asking(core: &Core, call: &InFlight, can_push: bool) -> Asking {
         elicitation: way(call.adapter.ask_elicitation),
         other: way(call.adapter.ask_sampling),
         undeclared: call.adapter.asks_in_arguments(),
+        names_missing: call.adapter.can_ask(),
     }
 }
 

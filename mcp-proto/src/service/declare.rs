@@ -159,6 +159,21 @@ impl<H, A> ToolDeclaration<H, A> {
         self
     }
 
+    /// It may [ask](super::Exchange::ask) its client. Where the revision has no other way, the
+    /// model that calls it is told what to ask its user, and calls it again with the answers in
+    /// two arguments more: `input_responses` and `request_state`.
+    pub fn asks(mut self) -> Self {
+        self.tool.asks = true;
+        self
+    }
+
+    /// Callers need these scopes, where callers are asked who they are; others are refused with
+    /// 403. It is listed to everyone.
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.tool.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// The JSON Schema of the arguments, an object, in place of what the handler's types say.
     ///
     /// A handler that takes [`Args`](super::Args) checks its arguments by reading them; for any

@@ -3,8 +3,9 @@
 use core::fmt;
 use std::borrow::Cow;
 
+use super::NeedInput;
 use super::kind::Kind;
-use crate::model::{Failure, FailureKind, Json, Outcome, ToolResult};
+use crate::model::{BadAnswer, Failure, FailureKind, Json, NeedsInput, Outcome, ToolResult};
 
 /// Why a call failed, and what its client is told.
 ///
@@ -15,6 +16,9 @@ use crate::model::{Failure, FailureKind, Json, Outcome, ToolResult};
 /// - [`Error::protocol`]: a JSON-RPC error of the given kind and message.
 /// - [`Error::internal`], and every foreign error through `?`: the client reads a generic
 ///   message; the source goes to the registry's [observer](super::Registry::on_error) only.
+///
+/// Besides, a [`NeedInput`] is one, which asks the client, and so is a [`BadAnswer`], whose text
+/// is read like that of [`Error::tool`].
 ///
 /// ```
 /// use mcp_proto::service::Error;
@@ -33,6 +37,8 @@ pub struct Error(Box<Repr>);
 enum Repr {
     Tool(ToolResult),
     Failure(Failure),
+    BadAnswer(BadAnswer),
+    NeedsInput(NeedsInput),
     Internal(Source),
 }
 
@@ -78,6 +84,8 @@ impl Error {
         match &*self.0 {
             Repr::Tool(result) => text_of(result),
             Repr::Failure(failure) => Cow::Borrowed(&failure.message),
+            Repr::BadAnswer(bad) => Cow::Owned(bad.to_string()),
+            Repr::NeedsInput(_) => Cow::Borrowed("input is needed first"),
             Repr::Internal(_) => Cow::Borrowed(INTERNAL),
         }
     }
@@ -90,6 +98,22 @@ impl Error {
         }
     }
 
+    /// What came back for a question and is no answer, where that is the error.
+    pub fn bad_answer(&self) -> Option<&BadAnswer> {
+        match &*self.0 {
+            Repr::BadAnswer(bad) => Some(bad),
+            _ => None,
+        }
+    }
+
+    /// What is to be asked, where that is the error.
+    pub(crate) fn needs_input(&self) -> Option<&NeedsInput> {
+        match &*self.0 {
+            Repr::NeedsInput(needs) => Some(needs),
+            _ => None,
+        }
+    }
+
     /// What the call ends with; what the client must not see is handed to `observe`.
     pub(crate) fn settle<K: Kind>(self, observe: impl FnOnce(&Source)) -> Outcome {
         match *self.0 {
@@ -98,6 +122,9 @@ impl Error {
                 Failure::new(FailureKind::Internal, text_of(&result).into_owned()).into()
             }
             Repr::Failure(failure) => failure.into(),
+            Repr::BadAnswer(bad) if K::IS_TOOL => ToolResult::error(bad.to_string()).into(),
+            Repr::BadAnswer(bad) => Failure::new(FailureKind::Internal, bad.to_string()).into(),
+            Repr::NeedsInput(needs) => needs.into(),
             Repr::Internal(source) => {
                 observe(&source);
                 Failure::new(FailureKind::Internal, INTERNAL).into()
@@ -107,13 +134,24 @@ impl Error {
 }
 
 impl<E: core::error::Error + Send + Sync + 'static> From<E> for Error {
-    /// A [`Failure`] is what it says; everything else is [internal](Error::internal).
+    /// A [`Failure`] and a [`BadAnswer`] are what they say; everything else is
+    /// [internal](Error::internal).
     fn from(error: E) -> Self {
         let error: Source = Box::new(error);
-        Self(Box::new(match error.downcast::<Failure>() {
-            Ok(failure) => Repr::Failure(*failure),
+        let error = match error.downcast::<Failure>() {
+            Ok(failure) => return Self(Box::new(Repr::Failure(*failure))),
+            Err(error) => error,
+        };
+        Self(Box::new(match error.downcast::<BadAnswer>() {
+            Ok(bad) => Repr::BadAnswer(*bad),
             Err(source) => Repr::Internal(source),
         }))
+    }
+}
+
+impl From<NeedInput> for Error {
+    fn from(needs: NeedInput) -> Self {
+        Self(Box::new(Repr::NeedsInput(needs.into())))
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::future::poll_fn;
 use serde::Serialize;
 
+use super::asking::Asked;
 use super::outbox::{Command, Outbox};
 use super::parts::Parts;
 use crate::model::{Call, ClientProfile, Implementation, Json, LogLevel, LogMessage, Progress};
@@ -36,6 +37,7 @@ struct Cell {
     call: Call,
     parts: Option<Parts>,
     outbox: Outbox,
+    asked: Asked,
     /// Nobody waits for the call any more; set once, before the wakers are woken.
     over: AtomicBool,
     cancelled: AtomicBool,
@@ -50,6 +52,7 @@ impl Exchange {
             call,
             parts,
             outbox,
+            asked: Asked::default(),
             over: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             waiting: Mutex::default(),
@@ -157,7 +160,18 @@ impl Exchange {
         }
     }
 
-    fn send(&self, command: Command) {
+    /// What was asked on this call, and told.
+    pub(crate) fn asked(&self) -> &Asked {
+        &self.0.asked
+    }
+
+    /// The same call, to be run again with what `call` knows by now.
+    pub(crate) fn again(&self, call: Call) -> Self {
+        Self::new(self.0.id, call, self.0.parts.clone(), self.0.outbox.clone())
+    }
+
+    /// Has something done, unless the call is over.
+    pub(crate) fn send(&self, command: Command) {
         if !self.is_over() {
             self.0.outbox.send(self.0.id, command);
         }

@@ -64,16 +64,26 @@ macro_rules! handlers {
             #[allow(non_snake_case)]
             fn erase(self) -> <$mode as Threading>::Callable {
                 let handler = $pointer::new(self);
-                Box::new(move |scope: Scope<$mode>| {
+                Box::new(move |mut scope: Scope<$mode>| {
                     let handler = $pointer::clone(&handler);
                     let watch = scope.watch();
                     // Wrapped out here: what an async block moves into another it holds twice.
                     let work = AssertUnwindSafe(async move {
-                        $(let $argument = $argument::from_exchange(&scope).await?;)*
-                        scope.release();
-                        let result = handler($($argument),*).await;
-                        scope.end(false);
-                        K::finish(result.into_outcome(scope.origin())?, scope.origin())
+                        loop {
+                            $(let $argument = $argument::from_exchange(&scope).await?;)*
+                            scope.release();
+                            let result = handler($($argument),*).await;
+                            let result = result.into_outcome(scope.origin());
+                            match result.and_then(|result| K::finish(result, scope.origin())) {
+                                Err(error) if scope.can_answer(&error) => {
+                                    Box::pin(scope.answer(error)).await?;
+                                }
+                                result => {
+                                    scope.end(false);
+                                    return result;
+                                }
+                            }
+                        }
                     });
                     Box::pin(work.catch_unwind().map(move |done| settle::<K>(done, &watch)))
                 })

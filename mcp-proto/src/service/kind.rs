@@ -7,7 +7,7 @@ use crate::model::{Completion, Outcome, PromptResult, ResourceResult, ToolResult
 /// What a handler is for: [`Tool`], [`Resource`], [`Prompt`] or [`Completer`]. Sealed.
 pub trait Kind: sealed::Sealed + 'static {
     /// What handlers of this kind produce in the end.
-    type Result: Into<Outcome>;
+    type Result: Into<Outcome> + Send;
     /// Makes a handler's result fit what was declared.
     ///
     /// # Errors

@@ -46,6 +46,7 @@
 
 mod accept;
 mod args;
+mod asking;
 mod auth;
 mod build;
 pub mod client;
@@ -64,9 +65,11 @@ mod http_server;
 pub mod hub;
 pub mod kind;
 mod memory;
+mod need_input;
 mod needs;
 mod outbox;
 mod parts;
+mod promise;
 mod registry;
 mod run;
 mod running;
@@ -81,6 +84,8 @@ mod store;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod talk;
+#[cfg(test)]
 mod tests;
 mod threading;
 mod work;
@@ -90,6 +95,7 @@ mod world;
 pub use http::Extensions;
 pub use schemars;
 
+pub use asking::{Ask, Question, Round, form};
 pub use auth::{Guard, InvalidToken, StaticTokens, TokenVerifier, Verification, VerifyError};
 #[cfg(feature = "jwt")]
 pub use auth::{InvalidKey, JwtAlgorithm, JwtVerifier};
@@ -109,6 +115,7 @@ pub use host::{Carrier, Host};
 pub use http_server::{HttpBuilder, HttpServer};
 pub use hub::{Hub, MemoryHub, SimpleHub};
 pub use memory::MemorySessionStore;
+pub use need_input::NeedInput;
 pub use needs::Needs;
 pub use outbox::{Command, Outbox};
 pub use parts::{Parts, PartsBuilder};

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::task::AtomicWaker;
 
+use super::asking::{Question, Round};
 use crate::model::{LogMessage, Progress};
 use crate::server::CallId;
 
@@ -20,6 +21,19 @@ pub enum Command {
     Log(LogMessage),
     /// Give the call up.
     Cancel,
+    /// Put a question to the client while the call goes on.
+    Ask(Question),
+    /// A question is not waited for any more.
+    Withdraw,
+    /// End the call with questions, unless its handler is done.
+    Round(Round),
+}
+
+impl Command {
+    /// What nobody misses where the client reads too slowly.
+    fn may_be_lost(&self) -> bool {
+        matches!(self, Self::Progress(_) | Self::Log(_))
+    }
 }
 
 /// The commands of one connection's calls, in the order in which they were given. Cloning shares
@@ -75,7 +89,7 @@ impl Outbox {
         {
             let mut queue = self.queue();
             let full = queue.commands.len() >= Self::MOST;
-            if queue.closed || full && !matches!(command, Command::Cancel) {
+            if queue.closed || full && command.may_be_lost() {
                 return;
             }
             queue.commands.push_back((call, command));

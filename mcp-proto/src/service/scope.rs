@@ -4,6 +4,7 @@ use core::any::{TypeId, type_name};
 use core::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::need_input;
 use super::service::Watch;
 use super::{Error, Exchange, Extraction, Outbox, Parts, Provided, Service, Shared, Threading};
 use crate::model::{Call, Text};
@@ -138,6 +139,21 @@ impl<M: Threading> Scope<M> {
             mime_type: self.found.mime_type.as_deref(),
             structured: self.found.structured,
         }
+    }
+
+    /// Whether what the handler failed with asks the client for input, and that can be had while
+    /// the call goes on.
+    pub(crate) fn can_answer(&self, error: &Error) -> bool {
+        error.needs_input().is_some_and(|needs| need_input::is_pushed(self.call(), needs))
+    }
+
+    /// Asks the client; the handler then runs again, with the answers.
+    pub(crate) async fn answer(&mut self, error: Error) -> Result<(), Error> {
+        let Some(needs) = error.needs_input().cloned() else { return Err(error) };
+        let exchange = self.exchange();
+        let call = need_input::asked(exchange, needs).await?;
+        self.call = Carried::Exchange(exchange.again(call));
+        Ok(())
     }
 
     /// Who learns how the call fails.

@@ -8,10 +8,10 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use http::Extensions;
 
 use super::host::Carrier;
-use super::{Command, Dispatched, Execution, Host, Outbox, Running, Runtime, Threading};
+use super::{Command, Dispatched, Execution, Host, Outbox, Question, Running, Runtime, Threading};
 use crate::effect::{EffectError, EffectId, Reply};
 use crate::model::{Failure, FailureKind, Outcome};
-use crate::server::{CallId, Event, Output};
+use crate::server::{Answered, AskId, CallId, Event, Output};
 use crate::time::Instant;
 
 /// Everything that runs for one machine.
@@ -22,6 +22,8 @@ pub(crate) struct Work<R, M: Threading> {
     calls: FuturesUnordered<Running<M>>,
     /// Few at a time, so they are polled in turn.
     effects: Vec<(EffectId, Answering)>,
+    /// The questions that clients have.
+    asks: Vec<(AskId, Question)>,
 }
 
 type Answering = Pin<Box<dyn Future<Output = Result<Reply, EffectError>> + Send>>;
@@ -35,6 +37,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
             outbox: Outbox::new(),
             calls: FuturesUnordered::new(),
             effects: Vec::new(),
+            asks: Vec::new(),
         }
     }
 
@@ -102,8 +105,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                 Output::Event(Event::Cancelled(id)) => {
                     self.cancel(id);
                 }
-                // No handler asks while it runs.
-                Output::Event(Event::Answered(..)) => {}
+                Output::Event(Event::Answered(id, answered)) => self.answered(id, answered),
                 Output::Effect(id, effect) => match self.host.answer(effect) {
                     Execution::Done(reply) => machine.handle_reply(now, id, reply),
                     Execution::Later(reply) => self.effects.push((id, reply)),
@@ -118,7 +120,15 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     fn begin(&mut self, machine: &mut impl Carrier, mut running: Running<M>, cx: &mut Context<'_>) {
         match Pin::new(&mut running).poll(cx) {
             Poll::Ready((id, outcome)) => self.settle(machine, id, outcome),
-            Poll::Pending => self.calls.push(running),
+            Poll::Pending => {
+                let id = running.id();
+                self.calls.push(running);
+                // It may have asked, and be over with that.
+                self.obey(machine);
+                if self.find(id).is_some_and(|running| running.is_running()) {
+                    machine.suspend(id);
+                }
+            }
         }
     }
 
@@ -146,6 +156,18 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                         machine.respond(id, failure.into());
                     }
                 }
+                Command::Ask(question) => {
+                    let ask = machine.ask(id, question.request().clone());
+                    self.asks.push((ask, question));
+                }
+                Command::Withdraw => self.withdraw(machine),
+                Command::Round(round) => {
+                    if let Some(needs) = round.take()
+                        && self.cancel(id)
+                    {
+                        machine.respond(id, needs.into());
+                    }
+                }
             }
         }
         moved
@@ -153,12 +175,32 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
 
     /// Drops a call's handler; false where there is none any more.
     fn cancel(&mut self, id: CallId) -> bool {
-        let found = self.calls.iter_mut().find(|running| running.id() == id);
-        found.is_some_and(|running| {
+        self.find(id).is_some_and(|running| {
             let runs = running.is_running();
             running.cancel();
             runs
         })
+    }
+
+    fn find(&mut self, id: CallId) -> Option<&mut Running<M>> {
+        self.calls.iter_mut().find(|running| running.id() == id)
+    }
+
+    /// Hands the handler what came of its question.
+    fn answered(&mut self, id: AskId, answered: Answered) {
+        if let Some(index) = self.asks.iter().position(|(own, _)| *own == id) {
+            self.asks.swap_remove(index).1.settle(answered);
+        }
+    }
+
+    /// Takes back what no handler waits for any more.
+    fn withdraw(&mut self, machine: &mut impl Carrier) {
+        self.asks.retain(|(id, question)| {
+            if !question.is_wanted() {
+                machine.withdraw(*id);
+            }
+            question.is_wanted()
+        });
     }
 
     fn poll_effects(

@@ -3,16 +3,25 @@
 use super::content::{annotations, icons, meta};
 use super::{schema, write_json};
 use crate::frame::writer::Object;
-use crate::model::{Implementation, Json, Prompt, Resource, ResourceTemplate, Tool, ToolHints};
-use crate::revision::{Fields, Structured};
+use crate::model::{
+    Implementation, InArguments, Json, Prompt, Resource, ResourceTemplate, Tool, ToolHints,
+};
+use crate::revision::{Adapter, Fields, Structured};
 
 /// Appends a tool's declaration.
-pub(in crate::revision) fn write_tool(fields: &Fields, tool: &Tool, out: &mut Vec<u8>) {
+pub(in crate::revision) fn write_tool(adapter: &Adapter, tool: &Tool, out: &mut Vec<u8>) {
+    let fields = &adapter.fields;
     let mut object = Object::begin(out);
     object.string("name", &tool.name);
     object.string_if("title", tool.title.as_deref().filter(|_| fields.title));
     object.string_if("description", tool.description.as_deref());
-    schema::write_input(fields, &tool.input_schema, object.value("inputSchema"));
+    if tool.asks && adapter.asks_in_arguments() {
+        let mut own = Vec::new();
+        schema::write_input(fields, &tool.input_schema, &mut own);
+        InArguments::write_schema(&Json::scanned(own.into()), object.value("inputSchema"));
+    } else {
+        schema::write_input(fields, &tool.input_schema, object.value("inputSchema"));
+    }
     if let Some(schema) = output_schema(fields, tool) {
         write_json(object.value("outputSchema"), schema);
     }

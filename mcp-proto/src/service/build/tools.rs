@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::frame::json::Kind;
 use crate::model::mirror::mirrored_params;
-use crate::model::{Json, Tool};
+use crate::model::{InArguments, Json, Tool};
 use crate::service::declare::{Erased, Validation, Validator};
 use crate::service::service::ToolEntry;
 use crate::service::{Threading, schema};
@@ -47,6 +47,12 @@ impl<M: Threading> Builder<M> {
                 ));
                 return;
             }
+        }
+        if tool.asks && InArguments::collides(&tool.input_schema) {
+            self.problem(format!(
+                "{whose} asks, and has an argument `input_responses` or `request_state` of its \
+                 own: rename it, since answers come in arguments of these names"
+            ));
         }
         match mirrored_params(tool.input_schema.as_bytes()) {
             Ok(params) => tool.mirrored = params,
