@@ -84,8 +84,6 @@ mod store;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
-mod talk;
-#[cfg(test)]
 mod tests;
 mod threading;
 mod work;

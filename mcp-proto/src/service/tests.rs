@@ -1,5 +1,7 @@
 //! What handlers take, return and fail with, called as a machine's driver calls them.
 
+pub(crate) mod talk;
+
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};

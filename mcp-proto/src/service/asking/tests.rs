@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_util::future::{Either, poll_fn, select, try_join};
 use serde_json::{Value, json};
 
-use super::super::talk::{REVISIONS, accept, action, talk, talk_at, text};
+use super::super::tests::talk::{REVISIONS, accept, action, talk, talk_at, text};
 use super::super::world::VirtualTime;
 use super::super::{NeedInput, Registry, Service, prompt, resource, tool};
 use super::*;

@@ -7,8 +7,9 @@ use futures_util::future::pending;
 use http::Extensions;
 use serde_json::{Map, Value, json};
 
-use super::world::{End, VirtualTime, pair};
-use super::{Host, Service, Shared};
+use super::super::world::{End, VirtualTime, pair};
+use super::super::{Host, Service, Shared};
+use crate::revision::AdapterSet;
 use crate::server::{Endpoint, Limits, Stdio};
 use crate::time::Instant;
 
@@ -47,8 +48,7 @@ pub(crate) fn talk_at<C: Future>(
     client: impl FnOnce(Talk) -> C,
 ) -> C::Output {
     let (ours, theirs) = pair(1 << 16);
-    let mut limits = Limits::default();
-    limits.ask = Duration::from_secs(20);
+    let limits = Limits { ask: Duration::from_secs(20), ..Limits::default() };
     let endpoint = Endpoint::builder(service.catalog().clone()).limits(limits).build();
     let machine = Stdio::new(endpoint, Instant::ZERO);
     let host = Host::<_, Shared>::new(service.clone(), time.clone());
@@ -73,7 +73,7 @@ pub(crate) fn talk_at<C: Future>(
 
 impl Talk {
     async fn greet(&mut self) {
-        if self.revision != "2026-07-28" {
+        if self.shakes_hands() {
             let params = json!({
                 "protocolVersion": self.revision,
                 "capabilities": self.capabilities,
@@ -86,9 +86,14 @@ impl Talk {
         }
     }
 
+    fn shakes_hands(&self) -> bool {
+        let set = AdapterSet::default();
+        set.by_version(self.revision).expect("a revision").has_handshake
+    }
+
     pub(crate) async fn request(&mut self, method: &str, mut params: Value) -> u64 {
         self.ids += 1;
-        if self.revision == "2026-07-28" {
+        if !self.shakes_hands() {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": self.revision,
                 "io.modelcontextprotocol/clientCapabilities": self.capabilities,
