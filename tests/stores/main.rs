@@ -6,3 +6,4 @@ mod contract;
 mod lifecycle;
 mod runtime;
 mod servers;
+mod workers;
