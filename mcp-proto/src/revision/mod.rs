@@ -160,9 +160,9 @@ pub struct Adapter {
     /// (R24-LOG-04, R26-LOG-04).
     pub default_log_level: Option<LogLevel>,
     /// The names of the operations.
-    pub methods: Methods,
+    pub methods: &'static Methods,
     /// The codes of the failures.
-    pub failures: Failures,
+    pub failures: &'static Failures,
     /// What messages can carry.
     pub fields: Fields,
     /// What questions to the client can hold.

@@ -17,7 +17,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
     error_without_id: false,
     resumption: Resumption::None,
     default_log_level: Some(LogLevel::Info),
-    methods: Methods::NONE
+    methods: &Methods::NONE
         .with(Operation::Describe, "initialize")
         .with(Operation::HandshakeComplete, "notifications/initialized")
         .with(Operation::Ping, "ping")
@@ -33,7 +33,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         .with(Operation::Unsubscribe, "resources/unsubscribe")
         .with(Operation::SetLogLevel, "logging/setLevel"),
     // R24-RPC-14. HTTP statuses other than 200 are for what was never dispatched (R2503-HTTP-09).
-    failures: Failures {
+    failures: &Failures {
         parse: wire(-32700, 400),
         malformed: wire(-32600, 400),
         unknown_method: wire(-32601, 200),

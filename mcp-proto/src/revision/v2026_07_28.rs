@@ -15,7 +15,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
     mirrors_headers: true,
     resumption: Resumption::None,
     default_log_level: None,
-    methods: PREDECESSOR
+    methods: &PREDECESSOR
         .methods
         .with(Operation::Describe, "server/discover")
         .with(Operation::Listen, "subscriptions/listen")
@@ -24,14 +24,14 @@ pub(super) const ADAPTER: Adapter = Adapter {
         .without(Operation::Subscribe)
         .without(Operation::Unsubscribe)
         .without(Operation::SetLogLevel),
-    failures: Failures {
+    failures: &Failures {
         unknown_method: wire(-32601, 404),
         resource_not_found: wire(-32602, 200),
         header_mismatch: wire(-32020, 400),
         unsupported_version: wire(-32022, 400),
         input_unsupported: wire(-32021, 400),
         missing_required_capability: wire(-32021, 400),
-        ..PREDECESSOR.failures
+        ..*PREDECESSOR.failures
     },
     fields: Fields {
         structured: Structured::Any,

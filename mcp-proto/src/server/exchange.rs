@@ -73,8 +73,8 @@ pub struct HttpExchange<H> {
     /// The stream begins with an event that has an id and no data.
     primed: bool,
     /// The log that the reply is read from.
-    follow: Option<Follow>,
-    listening: Option<Listening>,
+    follow: Option<Box<Follow>>,
+    listening: Option<Box<Listening>>,
     /// When an undecided reply becomes a stream, or an open stream gets a sign of life.
     timer: Option<Instant>,
 }

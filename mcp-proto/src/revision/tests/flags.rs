@@ -1,7 +1,7 @@
 //! What each revision is, as literal tables.
 
 use crate::model::{FailureKind, LogLevel, Operation};
-use crate::revision::{Adapter, AskBy, Resumption, Revision, Structured};
+use crate::revision::{Adapter, AskBy, Methods, Resumption, Revision, Structured};
 
 fn adapters() -> [&'static Adapter; 5] {
     Revision::ALL.map(Revision::adapter)
@@ -77,9 +77,9 @@ fn a_method_asks_for_the_operation_that_it_is_named_for() {
 
 #[test]
 fn an_operation_may_have_further_names() {
-    let aliases = &[("rpc.ping", Operation::Ping)];
-    let legacy = Revision::V2025_11_25.adapter();
-    let adapter = Adapter { methods: legacy.methods.with_aliases(aliases), ..*legacy };
+    const METHODS: Methods =
+        Methods::NONE.with(Operation::Ping, "ping").with_aliases(&[("rpc.ping", Operation::Ping)]);
+    let adapter = Adapter { methods: &METHODS, ..*Revision::V2025_11_25.adapter() };
     assert_eq!(adapter.operation_for("rpc.ping"), Some(Operation::Ping));
     assert_eq!(adapter.method_for(Operation::Ping), Some("ping"));
 }

@@ -170,7 +170,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                         None => self.reply.open(),
                     }
                     follow.poll(&mut self.core);
-                    self.follow = Some(follow);
+                    self.follow = Some(Box::new(follow));
                 }
                 for entry in waiting {
                     self.push_entry(entry);

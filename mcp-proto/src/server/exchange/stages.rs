@@ -180,7 +180,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             (Stage::Resume { topic, cursor, stream }, Some(Reply::Random(random))) => {
                 let mut follow = Follow::new(topic, cursor, Some(stream));
                 follow.take_over(&mut self.core, session::mint(&random));
-                self.follow = Some(follow);
+                self.follow = Some(Box::new(follow));
                 self.reply.open();
                 self.stage = Stage::Running;
                 self.start_timer();
@@ -401,14 +401,15 @@ impl<H: HttpRequest> HttpExchange<H> {
             (ListenStep::Announcing(name), Reply::Published(behind)) => {
                 let Listen { adapter, session, after, .. } = *listen;
                 let key = self.core.scope.key("session", &id);
-                self.listening = Some(Listening::by_session(
+                let listening = Listening::by_session(
                     &mut self.core,
                     adapter,
                     (key, &session),
                     (topic, behind),
                     name,
                     after,
-                ));
+                );
+                self.listening = Some(Box::new(listening));
                 self.stage = Stage::Running;
                 self.reply.open();
                 self.start_timer();
@@ -426,7 +427,8 @@ impl<H: HttpRequest> HttpExchange<H> {
         if !self.reply.can_stream() {
             return self.refuse(&HttpRefusal::NotAcceptable, Some(&id));
         }
-        self.listening = Some(Listening::by_request(&mut self.core, *adapter, id, filter));
+        let listening = Listening::by_request(&mut self.core, *adapter, id, filter);
+        self.listening = Some(Box::new(listening));
         self.stage = Stage::Running;
         self.reply.open();
         self.start_timer();
@@ -461,7 +463,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                 let topic = self.core.scope.key("sse", &id);
                 let follow = Follow::new(topic, cursor, None);
                 follow.poll(&mut self.core);
-                self.follow = Some(follow);
+                self.follow = Some(Box::new(follow));
                 self.stage = Stage::Running;
                 self.reply.open();
                 let paths = self.core.endpoint.shared().sse.as_ref();
