@@ -267,7 +267,7 @@ fn config(revision: Revision) -> Config {
     config.adapters = AdapterSet::of([revision]).unwrap();
     config.capabilities = ClientCapabilities::default();
     config.capabilities.roots = true;
-    config.no_stream = true;
+    config.unasked = false;
     config.limits = Limits::default();
     config.limits.message = MESSAGE;
     config.limits.patience = Duration::from_secs(PATIENCE);

@@ -5,7 +5,7 @@ use crate::model::{ClientCapabilities, Implementation, Json, LogLevel};
 use crate::revision::AdapterSet;
 
 /// What a client's machine is told when it begins. The default declares no capability.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
     /// The client's name and version (R26-META-09).
@@ -23,8 +23,9 @@ pub struct Config {
     pub learned: Option<Learned>,
     /// Lists and resources are kept as long as the server says (R26-CACHE-03). Off at first.
     pub cache: bool,
-    /// Over HTTP, a session has a stream on which the server speaks unasked (R2503-HTTP-22).
-    pub no_stream: bool,
+    /// Over HTTP, a session has a stream on which the server speaks unasked (R2503-HTTP-22); else
+    /// only while a subscription needs it. On at first: some servers ask and log there.
+    pub unasked: bool,
     /// Bounds.
     pub limits: Limits,
 }
@@ -33,5 +34,21 @@ impl Config {
     /// A client of that name and version.
     pub fn new(info: Implementation) -> Self {
         Self { info: Some(info), ..Self::default() }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            info: None,
+            capabilities: ClientCapabilities::default(),
+            extensions: Vec::new(),
+            log_level: None,
+            adapters: AdapterSet::default(),
+            learned: None,
+            cache: false,
+            unasked: true,
+            limits: Limits::default(),
+        }
     }
 }

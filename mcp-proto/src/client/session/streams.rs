@@ -111,7 +111,7 @@ impl Session {
 
     pub(super) fn want_stream(&mut self, wanted: bool) {
         self.standing.needed = wanted;
-        if !wanted && self.core.config.no_stream {
+        if !wanted && !self.core.config.unasked {
             return self.standing_ended();
         }
         if wanted && self.standing.state == State::Refused {
@@ -131,7 +131,7 @@ impl Session {
         let has_one = self.core.carriage() == Carriage::Http
             && self.core.is_open()
             && self.core.adapter().is_some_and(|adapter| adapter.has_handshake);
-        let wanted = self.standing.needed || !self.core.config.no_stream;
+        let wanted = self.standing.needed || self.core.config.unasked;
         if !has_one || !wanted || !matches!(self.standing.state, State::Closed | State::Pausing) {
             return;
         }

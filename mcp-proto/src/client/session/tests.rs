@@ -70,7 +70,7 @@ impl Http {
     }
 
     fn legacy_with(mut config: Config, revision: Revision) -> Self {
-        config.no_stream = true;
+        config.unasked = false;
         let mut http = Self::new(config);
         http.shake("s1", revision);
         http.events.clear();

@@ -3,9 +3,9 @@
 use core::future::Future;
 use std::sync::Arc;
 
-use ::http::header::AUTHORIZATION;
-use ::http::{HeaderValue, Request, Response};
 use bytes::Bytes;
+use http::header::AUTHORIZATION;
+use http::{HeaderValue, Request, Response};
 
 use super::{CarryError, HttpCarrier};
 
@@ -55,7 +55,7 @@ impl<C: HttpCarrier, T: TokenSource> HttpCarrier for Bearer<C, T> {
             if response.status().as_u16() != 401 {
                 return Ok(response);
             }
-            let challenges = response.headers().get_all(::http::header::WWW_AUTHENTICATE).iter();
+            let challenges = response.headers().get_all(http::header::WWW_AUTHENTICATE).iter();
             let challenges = challenges.map(|it| String::from_utf8_lossy(it.as_bytes()).into());
             let other = source.token(Some(challenges.collect())).await?;
             if other == token || other.is_none() {

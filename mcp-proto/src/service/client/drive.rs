@@ -6,7 +6,7 @@ use core::task::{Context, Poll};
 use std::sync::Arc;
 
 use super::asking::{Asker, Spelled};
-pub(super) use super::http::HttpLink;
+pub(super) use super::exchanges::HttpLink;
 use super::inner::{Carried, Shared, State, Task};
 pub(super) use super::streams::StreamLink;
 use crate::client::{AskId, Carry};

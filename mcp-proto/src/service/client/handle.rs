@@ -1,7 +1,7 @@
 //! The handle itself.
 
 use core::future::Future;
-use core::task::Poll;
+use core::task::{Poll, Waker};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -67,7 +67,7 @@ impl Client {
             if state.is_over {
                 return Poll::Ready(Err(ClientError::never(ErrorKind::Closed)));
             }
-            state.awaiting_server.push(cx.waker().clone());
+            await_it(&mut state.awaiting_server, cx.waker());
             Poll::Pending
         })
     }
@@ -204,13 +204,19 @@ impl Client {
             if state.is_over {
                 return Poll::Ready(());
             }
-            state.awaiting_end.push(cx.waker().clone());
+            await_it(&mut state.awaiting_end, cx.waker());
             Poll::Pending
         })
     }
 
     fn list<T>(&self, operation: Operation, read: super::calls::Read<Vec<T>>) -> Pending<Vec<T>> {
         Pending::new(self.shared(), Ok(Request::list(operation)), read)
+    }
+}
+
+fn await_it(wakers: &mut Vec<Waker>, waker: &Waker) {
+    if !wakers.iter().any(|known| known.will_wake(waker)) {
+        wakers.push(waker.clone());
     }
 }
 

@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::http::{HeaderName, HeaderValue, Request, Response};
 use bytes::Bytes;
 use core::time::Duration;
 use futures_io::{AsyncRead, AsyncWrite};
 use futures_util::Stream;
+use http::{HeaderName, HeaderValue, Request, Response};
 
 use super::{CarryError, HttpCarrier};
 use crate::frame::http1::client::{Client, Event, RequestLine};

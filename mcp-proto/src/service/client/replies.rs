@@ -40,6 +40,24 @@ impl ToolReply {
         self.result.content.iter().filter_map(text).collect::<Vec<_>>().join("\n")
     }
 
+    /// Checks the value for programs against what the tool declared to give (R2506-TOOL-12). What a
+    /// failed tool gives is not checked (C92). References that lead out of the schema are never
+    /// followed (R26-JSCH-06).
+    ///
+    /// # Errors
+    /// What does not fit, or why nothing can be checked.
+    #[cfg(feature = "schema")]
+    pub fn check(&self, tool: &Tool) -> Result<(), String> {
+        let Some(schema) = tool.output_schema.as_ref().filter(|_| !self.result.is_error) else {
+            return Ok(());
+        };
+        let value = self.result.structured.as_ref().ok_or("it gave no value for programs")?;
+        let read = |json: &Json| json.decode::<serde_json::Value>().map_err(|it| it.to_string());
+        let validator = jsonschema::validator_for(&read(schema)?);
+        let validator = validator.map_err(|error| format!("the output schema is none: {error}"))?;
+        validator.validate(&read(value)?).map_err(|error| error.to_string())
+    }
+
     /// The whole result, as it came.
     pub fn raw(&self) -> &Json {
         &self.raw

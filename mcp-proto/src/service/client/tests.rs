@@ -1,6 +1,6 @@
 //! The handle over real machines, pipes in memory and virtual time.
 
-use core::future::Future;
+use core::future::{Future, IntoFuture};
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use core::time::Duration;
@@ -82,6 +82,8 @@ impl World {
                 match running.poll_next_unpin(cx) {
                     _ if is_done.load(Ordering::SeqCst) => return Poll::Ready(()),
                     Poll::Ready(Some(())) => {}
+                    // What was polled may have begun something.
+                    _ if !spawned.lock().unwrap().is_empty() => {}
                     Poll::Ready(None) | Poll::Pending => return Poll::Pending,
                 }
             }
@@ -285,7 +287,7 @@ fn dropping_a_call_cancels_it_and_the_client_goes_on() {
                 let reply = client.call_tool("add", &Add { a: 1, b: 2 }).await.unwrap();
                 assert_eq!(reply.structured::<Sum>().unwrap().total, 3);
                 let passed = time.time().saturating_since(started);
-                assert!(passed < Duration::from_secs(1), "{passed:?}");
+                assert!(passed < Duration::from_secs(1), "{revision:?} {way:?} {passed:?}");
             });
         }
     }
@@ -379,4 +381,113 @@ fn changes_are_told_alike_everywhere() {
             assert!(listening.next().await.is_none());
         });
     }
+}
+
+/// A carrier that answers with statuses of its own, and tells what it was asked.
+#[derive(Clone, Default)]
+struct Scripted {
+    statuses: Arc<Mutex<Vec<u16>>>,
+    tokens: Arc<Mutex<Vec<Option<String>>>>,
+}
+
+impl HttpCarrier for Scripted {
+    type Body = futures_util::stream::Empty<Result<bytes::Bytes, CarryError>>;
+
+    fn send(
+        &self,
+        request: http::Request<bytes::Bytes>,
+    ) -> impl Future<Output = Result<http::Response<Self::Body>, CarryError>> + Send + 'static {
+        let token =
+            request.headers().get("authorization").map(|it| it.to_str().unwrap().to_owned());
+        self.tokens.lock().unwrap().push(token);
+        let status = self.statuses.lock().unwrap().remove(0);
+        let response =
+            http::Response::builder().status(status).header("www-authenticate", "Bearer");
+        core::future::ready(Ok(response.body(futures_util::stream::empty()).unwrap()))
+    }
+}
+
+struct Tokens(Mutex<Vec<&'static str>>);
+
+impl TokenSource for Tokens {
+    async fn token(&self, challenge: Option<Vec<String>>) -> Result<Option<String>, CarryError> {
+        assert_eq!(challenge.is_some(), self.0.lock().unwrap().len() == 1);
+        assert!(challenge.is_none_or(|challenge| challenge == ["Bearer"]));
+        Ok(Some(self.0.lock().unwrap().remove(0).to_owned()))
+    }
+}
+
+#[test]
+fn a_token_that_is_refused_is_replaced_once() {
+    // C70, R26-ATOK-01
+    for (statuses, tokens, ends) in [
+        (vec![200], vec!["a", "b"], 200),
+        (vec![401, 200], vec!["a", "b"], 200),
+        (vec![401, 401], vec!["a", "b"], 401),
+        (vec![401], vec!["a", "a"], 401),
+        (vec![403], vec!["a", "b"], 403),
+    ] {
+        let carrier = Scripted::default();
+        *carrier.statuses.lock().unwrap() = statuses.clone();
+        let bearer = Bearer::new(carrier.clone(), Tokens(Mutex::new(tokens.clone())));
+        let request = http::Request::post("http://h/").body(bytes::Bytes::new()).unwrap();
+        let response = bearer.send(request).now_or_never().unwrap().unwrap();
+        assert_eq!(response.status().as_u16(), ends);
+        let sent = carrier.tokens.lock().unwrap();
+        assert_eq!(sent.len(), statuses.len());
+        for (sent, token) in sent.iter().zip(&tokens) {
+            assert_eq!(sent.as_deref(), Some(format!("Bearer {token}").as_str()));
+        }
+    }
+    let bearer = Bearer::new(Scripted::default(), "bad\ntoken".to_owned());
+    let request = http::Request::post("http://h/").body(bytes::Bytes::new()).unwrap();
+    assert!(!bearer.send(request).now_or_never().unwrap().unwrap_err().sent);
+}
+
+#[test]
+fn a_connection_serves_one_call_after_the_other() {
+    // C67
+    let world = World::default();
+    let sessions = Arc::new(MemorySessionStore::new());
+    let hub = Arc::new(MemoryHub::new());
+    let server = InProcess { world: world.clone(), revision: Revision::V2026_07_28, sessions, hub };
+    let pool = Pool::new(server);
+    let client = Client::builder("client", "1");
+    let client = client.http(world.clone(), pool.clone(), "http://localhost/mcp").unwrap();
+    let time = world.time.clone();
+    world.run(async move {
+        for _ in 0..50 {
+            client.call_tool("add", &Add { a: 1, b: 2 }).await.unwrap();
+            assert_eq!(pool.sweep(), 1);
+        }
+        let both = (client.call_tool("slow", &()), client.call_tool("slow", &()));
+        let (one, other) =
+            futures_util::future::join(both.0.into_future(), both.1.into_future()).await;
+        assert!(one.is_ok() && other.is_ok());
+        assert_eq!(pool.sweep(), 2);
+        time.sleep(Duration::from_secs(31)).await;
+        assert_eq!(pool.sweep(), 0);
+        client.ping().await.unwrap();
+    });
+}
+
+#[cfg(feature = "schema")]
+#[test]
+fn a_result_is_checked_where_that_is_asked_for() {
+    // R2506-TOOL-12, C92
+    let world = World::default();
+    let client = client(&world, Revision::V2025_11_25, Way::Streams);
+    world.run(async move {
+        let tools = client.list_tools().await.unwrap();
+        let add = tools.iter().find(|tool| tool.name == "add").unwrap();
+        let reply = client.call_tool("add", &Add { a: 1, b: 2 }).await.unwrap();
+        reply.check(add).unwrap();
+        let mut other = add.clone();
+        let schema = r#"{"type":"object","required":["more"]}"#;
+        other.output_schema = Some(crate::model::Json::parse(schema).unwrap());
+        assert!(reply.check(&other).unwrap_err().contains("more"));
+        let remote = r#"{"$ref":"http://169.254.169.254/x"}"#;
+        other.output_schema = Some(crate::model::Json::parse(remote).unwrap());
+        assert!(reply.check(&other).is_err());
+    });
 }

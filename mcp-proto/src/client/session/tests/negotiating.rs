@@ -31,7 +31,7 @@ fn each_request_of_the_newest_revision_describes_itself() {
 fn a_handshake_names_no_session_and_what_follows_does() {
     // R2506-HDR-01, R2503-SESS-04, T-31, C59
     let mut config = config([Revision::V2025_06_18]);
-    config.no_stream = true;
+    config.unasked = false;
     let mut http = Http::new(config);
     let initialize = http.opened[0].clone();
     assert_eq!(header(&initialize, "MCP-Protocol-Version"), None);

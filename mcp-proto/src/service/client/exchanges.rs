@@ -2,11 +2,14 @@
 
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::task::{Context, Poll, ready};
+use std::collections::BTreeMap;
 
-use ::http::{HeaderMap, Request, Response};
 use bytes::Bytes;
-use futures_util::Stream;
+use futures_util::stream::{self, AbortHandle, Abortable, SelectAll};
+use futures_util::{Stream, StreamExt};
+use http::response::Parts;
+use http::{HeaderMap, Request, Response};
 
 use super::drive::Link;
 use super::inner::Carried;
@@ -59,11 +62,18 @@ impl core::fmt::Display for CarryError {
 
 impl core::error::Error for CarryError {}
 
-/// The exchanges under way.
+/// The exchanges under way. Only those that something happened to are looked at.
 pub(super) struct HttpLink<C: HttpCarrier> {
     carrier: C,
     url: Url,
-    exchanges: Vec<(ExchangeId, Stage<C::Body>)>,
+    exchanges: SelectAll<Abortable<Exchange<C::Body>>>,
+    ends: BTreeMap<ExchangeId, AbortHandle>,
+}
+
+/// One exchange: a stream of what happens in it.
+struct Exchange<B> {
+    id: ExchangeId,
+    stage: Stage<B>,
 }
 
 type Sending<B> = Pin<Box<dyn Future<Output = Result<Response<B>, CarryError>> + Send>>;
@@ -71,21 +81,61 @@ type Sending<B> = Pin<Box<dyn Future<Output = Result<Response<B>, CarryError>> +
 enum Stage<B> {
     Sending(Sending<B>),
     Receiving(Pin<Box<B>>),
+    Over,
 }
+
+/// What happens in an exchange.
+enum Happened {
+    Head(Parts),
+    Body(Bytes),
+    End,
+    Failed(CarryError),
+}
+
+impl<B: Stream<Item = Result<Bytes, CarryError>>> Stream for Exchange<B> {
+    type Item = (ExchangeId, Happened);
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let happened = match &mut self.stage {
+            Stage::Sending(sending) => match ready!(sending.as_mut().poll(cx)) {
+                Ok(response) => {
+                    let (head, body) = response.into_parts();
+                    self.stage = Stage::Receiving(Box::pin(body));
+                    Happened::Head(head)
+                }
+                Err(error) => Happened::Failed(error),
+            },
+            Stage::Receiving(body) => match ready!(body.as_mut().poll_next(cx)) {
+                Some(Ok(bytes)) => Happened::Body(bytes),
+                Some(Err(error)) => Happened::Failed(CarryError { sent: true, ..error }),
+                None => Happened::End,
+            },
+            Stage::Over => return Poll::Ready(None),
+        };
+        if matches!(happened, Happened::End | Happened::Failed(_)) {
+            self.stage = Stage::Over;
+        }
+        Poll::Ready(Some((self.id, happened)))
+    }
+}
+
+impl<B> Unpin for Exchange<B> {}
 
 impl<C: HttpCarrier> HttpLink<C> {
     pub(super) fn new(carrier: C, url: Url) -> Self {
-        Self { carrier, url, exchanges: Vec::new() }
+        Self { carrier, url, exchanges: SelectAll::new(), ends: BTreeMap::new() }
     }
 
     fn open(&mut self, session: &mut Session, now: Instant, open: Open) {
-        let exchange = open.exchange;
+        let id = open.exchange;
         match request(&self.url, open) {
             Ok(request) => {
-                let sending = Box::pin(self.carrier.send(request));
-                self.exchanges.push((exchange, Stage::Sending(sending)));
+                let stage = Stage::Sending(Box::pin(self.carrier.send(request)));
+                let (exchange, end) = stream::abortable(Exchange { id, stage });
+                self.exchanges.push(exchange);
+                self.ends.insert(id, end);
             }
-            Err(error) => session.handle_failed(now, exchange, false, &error.to_string()),
+            Err(error) => session.handle_failed(now, id, false, &error.to_string()),
         }
     }
 }
@@ -95,60 +145,38 @@ impl<C: HttpCarrier> Link for HttpLink<C> {
         let Carried::Http(session) = carried else { return };
         match what {
             Carry::Open(open) => self.open(session, now, open),
-            Carry::Close(exchange) => self.exchanges.retain(|(id, _)| *id != exchange),
+            Carry::Close(exchange) => {
+                if let Some(end) = self.ends.remove(&exchange) {
+                    end.abort();
+                }
+            }
             Carry::Respawn => {}
         }
     }
 
     fn poll(&mut self, carried: &mut Carried, now: Instant, cx: &mut Context<'_>) -> bool {
         let Carried::Http(session) = carried else { return false };
-        let mut moved = false;
-        let mut index = 0;
-        while let Some((exchange, stage)) = self.exchanges.get_mut(index) {
-            let exchange = *exchange;
-            let is_over = match stage {
-                Stage::Receiving(_) if !session.wants_input() => false,
-                Stage::Sending(sending) => match sending.as_mut().poll(cx) {
-                    Poll::Pending => false,
-                    Poll::Ready(Ok(response)) => {
-                        moved = true;
-                        let (head, body) = response.into_parts();
-                        *stage = Stage::Receiving(Box::pin(body));
-                        let headers = Fields(&head.headers);
-                        session.handle_head(now, exchange, head.status.as_u16(), &headers);
-                        // The body may be there already.
-                        continue;
-                    }
-                    Poll::Ready(Err(error)) => {
-                        session.handle_failed(now, exchange, error.sent, &error.why);
-                        true
-                    }
-                },
-                Stage::Receiving(body) => match body.as_mut().poll_next(cx) {
-                    Poll::Pending => false,
-                    Poll::Ready(Some(Ok(bytes))) => {
-                        moved = true;
-                        session.handle_body(now, exchange, &bytes);
-                        false
-                    }
-                    Poll::Ready(Some(Err(error))) => {
-                        session.handle_failed(now, exchange, true, &error.why);
-                        true
-                    }
-                    Poll::Ready(None) => {
-                        session.handle_end(now, exchange);
-                        true
-                    }
-                },
-            };
-            if is_over {
-                moved = true;
-                drop(self.exchanges.swap_remove(index));
-            } else {
-                index += 1;
+        if !session.wants_input() {
+            return false;
+        }
+        let Poll::Ready(Some((id, happened))) = self.exchanges.poll_next_unpin(cx) else {
+            return false;
+        };
+        match happened {
+            Happened::Head(head) => {
+                session.handle_head(now, id, head.status.as_u16(), &Fields(&head.headers));
+            }
+            Happened::Body(bytes) => session.handle_body(now, id, &bytes),
+            Happened::End => {
+                self.ends.remove(&id);
+                session.handle_end(now, id);
+            }
+            Happened::Failed(error) => {
+                self.ends.remove(&id);
+                session.handle_failed(now, id, error.sent, &error.why);
             }
         }
-        moved
+        true
     }
 
     fn is_flushed(&self) -> bool {
@@ -158,7 +186,7 @@ impl<C: HttpCarrier> Link for HttpLink<C> {
 
 impl<C: HttpCarrier> Unpin for HttpLink<C> {}
 
-fn request(url: &Url, open: Open) -> Result<Request<Bytes>, ::http::Error> {
+fn request(url: &Url, open: Open) -> Result<Request<Bytes>, http::Error> {
     let scheme = if url.is_secure() { "https" } else { "http" };
     let mut request = Request::builder().method(open.method.as_str()).uri(format!(
         "{scheme}://{}{}",
@@ -175,6 +203,6 @@ struct Fields<'a>(&'a HeaderMap);
 
 impl Headers for Fields<'_> {
     fn get_all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        self.0.get_all(name).iter().map(::http::HeaderValue::as_bytes)
+        self.0.get_all(name).iter().map(http::HeaderValue::as_bytes)
     }
 }
