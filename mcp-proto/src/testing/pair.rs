@@ -67,7 +67,6 @@ struct Wire {
 }
 
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there are few of them in a pair")]
 enum Far {
     Stdio(server::Stdio),
     Http(server::Connection),

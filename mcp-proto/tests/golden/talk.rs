@@ -13,7 +13,6 @@ use crate::fixture::{Peer, Wire, application, catalog};
 type Application = fn(&Call) -> Script;
 
 /// A world of either machine.
-#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 enum Stage {
     Http(Box<World<Connection, Application>>),
     Stdio(Box<World<Stdio, Application>>),
