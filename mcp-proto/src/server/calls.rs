@@ -36,6 +36,14 @@ pub(crate) enum Last {
     Replayed(Json),
 }
 
+impl Last {
+    /// The worker that ran the call is lost.
+    pub(crate) fn lost() -> Self {
+        let why = "the worker that ran this call is lost; the call may have run";
+        Self::Outcome(Failure::new(FailureKind::Internal, why).into())
+    }
+}
+
 impl InFlight {
     /// Remembers what is needed of `call`; `None` for a notification, which nothing answers.
     pub(crate) fn new(id: CallId, adapter: Adapter, call: &Call) -> Option<Self> {

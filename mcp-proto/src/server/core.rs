@@ -124,6 +124,11 @@ impl Core {
         }
     }
 
+    /// Whether an effect for `waiting` is under way.
+    pub(crate) fn is_waiting(&self, waiting: Waiting) -> bool {
+        self.pending.has(waiting)
+    }
+
     /// Stops waiting for everything.
     pub(crate) fn abandon_all(&mut self) {
         self.outputs.extend(self.pending.drain().map(Output::Abandon));

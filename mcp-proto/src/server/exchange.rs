@@ -11,6 +11,7 @@ mod body;
 mod message;
 mod output;
 mod stages;
+mod streams;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -22,6 +23,7 @@ use super::asks::{self, Ask};
 use super::batch::Batch;
 use super::core::Core;
 use super::endpoint::Route;
+use super::lease::{Lease, Vigil};
 use super::listening::Listening;
 use super::pending::Waiting;
 use super::reply::Reply;
@@ -32,7 +34,7 @@ use crate::effect::{EffectError, EffectId, Reply as EffectReply};
 use crate::frame::envelope::RequestId;
 use crate::frame::http1;
 use crate::model::{InputRequest, LogMessage, Outcome, Progress};
-use crate::revision::{Adapter, AskBy};
+use crate::revision::{Adapter, AskBy, Resumption};
 use crate::time::{Instant, earlier};
 use admit::Admission;
 use body::Body;
@@ -74,6 +76,10 @@ pub struct HttpExchange<H> {
     primed: bool,
     /// The log that the reply is read from.
     follow: Option<Box<Follow>>,
+    /// The promise that the log gets a last message.
+    lease: Option<Box<Lease>>,
+    /// An eye on the promise of the worker that writes the log that is read here.
+    vigil: Option<Box<Vigil>>,
     listening: Option<Box<Listening>>,
     /// When an undecided reply becomes a stream, or an open stream gets a sign of life.
     timer: Option<Instant>,
@@ -111,6 +117,8 @@ impl<H: HttpRequest> HttpExchange<H> {
             sink: Sink::Wire,
             primed: false,
             follow: None,
+            lease: None,
+            vigil: None,
             listening: None,
             timer: None,
         };
@@ -177,7 +185,14 @@ impl<H: HttpRequest> HttpExchange<H> {
         while let Some(waiting) = self.core.expire() {
             self.settle(waiting, None);
         }
+        if let Some(lease) = &mut self.lease {
+            lease.handle_timeout(&mut self.core);
+        }
+        if let Some(vigil) = &mut self.vigil {
+            vigil.handle_timeout(&mut self.core);
+        }
         if self.timer.is_some_and(|at| at <= self.core.now) {
+            self.timer = None;
             if self.reply.is_stream() {
                 self.reply.heartbeat();
             } else {
@@ -211,6 +226,9 @@ impl<H: HttpRequest> HttpExchange<H> {
             Waiting::Producer => self.settle_sink(reply),
             Waiting::Follow => self.settle_follow(reply),
             Waiting::Listen(_) => self.settle_listening(reply),
+            Waiting::Lease => self.settle_lease(reply),
+            Waiting::Vigil => self.settle_vigil(reply),
+            Waiting::Nothing => {}
         }
     }
 
@@ -285,7 +303,9 @@ impl<H: HttpRequest> HttpExchange<H> {
     /// Closes the client's stream while the call goes on; see
     /// [`Machine::close_stream`](super::Machine::close_stream).
     pub fn close_stream(&mut self, call: CallId) {
-        if self.tasks.iter().any(|task| task.is_running(call)) {
+        let primed = |task: &Task| task.in_flight.adapter.resumption == Resumption::Primed;
+        if self.tasks.iter().any(|task| task.is_running(call) && primed(task)) {
+            self.open_stream();
             self.interrupt();
         }
     }
@@ -316,7 +336,9 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     /// When [`handle_timeout`](Self::handle_timeout) is wanted at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        earlier(self.timer, self.core.poll_timeout())
+        let lease = self.lease.as_deref().and_then(Lease::poll_timeout);
+        let vigil = self.vigil.as_deref().and_then(Vigil::poll_timeout);
+        earlier(earlier(lease, vigil), earlier(self.timer, self.core.poll_timeout()))
     }
 
     /// Whether the request's body is of any use.
@@ -335,6 +357,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             && self.tasks.is_empty()
             && matches!(self.stage, Stage::Done)
             && self.sink.is_idle()
+            && !self.core.is_waiting(Waiting::Nothing)
     }
 
     pub(crate) fn body(&mut self) -> &mut Vec<u8> {

@@ -9,7 +9,7 @@ use crate::frame::envelope::RequestId;
 use crate::frame::json;
 use crate::frame::writer::Object;
 use crate::model::{Change, Filter};
-use crate::revision::Adapter;
+use crate::revision::{Adapter, Resumption};
 use crate::store::{self, Cursor, HubOp, Polled, Read, SessionOp};
 use crate::time::Instant;
 use bytes::Bytes;
@@ -47,15 +47,17 @@ enum By {
     Session {
         key: String,
         control: Place,
-        stream: String,
+        /// This stream's name; `None` where it is the session's only one, and has no event ids.
+        stream: Option<String>,
         renewed: Instant,
     },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Of the changes.
+    /// Of the changes, then of what is said to the session's streams.
     Position,
+    Control,
     Poll,
     /// Reading the session's record again.
     Refresh,
@@ -73,6 +75,8 @@ pub(crate) enum Control {
 /// What a listener is to be sent.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
+    /// The event id of the place where it begins to listen.
+    pub(crate) place: Option<String>,
     /// Messages, each with its event id, where it has one.
     pub(crate) messages: Vec<(Option<String>, Vec<u8>)>,
     /// It is over: another stream took its place, or there is nothing to listen to any more.
@@ -107,8 +111,17 @@ impl Listening {
     ) -> Self {
         let (key, session) = session;
         let control = Place { topic: control.0, cursor: Some(control.1) };
-        let by = By::Session { key, control, stream, renewed: core.now };
+        let by = By::Session { key, control, stream: Some(stream), renewed: core.now };
         Self::begin(core, adapter, session.filter(), after, by)
+    }
+
+    /// Through the stream that is the session, before anything was agreed on: the session's
+    /// record tells later.
+    pub(crate) fn by_stream(core: &mut Core, key: String) -> Self {
+        let adapter = *core.endpoint.adapters().fallback();
+        let control = Place { topic: key.clone(), cursor: None };
+        let by = By::Session { key, control, stream: None, renewed: core.now };
+        Self::begin(core, adapter, Filter::default(), None, by)
     }
 
     fn begin(
@@ -122,12 +135,7 @@ impl Listening {
         let changes = Place { topic, cursor: after };
         let mut listening =
             Self { id: core.id(), adapter, filter, changes, by, step: Step::Position };
-        if listening.changes.cursor.is_some() {
-            listening.poll(core);
-        } else {
-            let position = HubOp::Position { topic: listening.changes.topic.clone() };
-            core.emit(Effect::Hub(position), listening.waiting());
-        }
+        listening.poll(core);
         listening
     }
 
@@ -154,6 +162,7 @@ impl Listening {
         let mut heard = Heard::default();
         match (self.step, reply) {
             (Step::Position, Some(Reply::Position(cursor))) => {
+                heard.place = self.event_id(&cursor);
                 self.changes.cursor = Some(cursor);
                 if let By::Request(request) = &self.by {
                     let mut message = Vec::new();
@@ -162,11 +171,22 @@ impl Listening {
                 }
                 self.poll(core);
             }
+            (Step::Control, Some(Reply::Position(cursor))) => {
+                if let By::Session { control, .. } = &mut self.by {
+                    control.cursor = Some(cursor);
+                }
+                // What was said before is in the record.
+                self.refresh(core);
+            }
             (Step::Poll, Some(Reply::Polled(polled))) => self.read(core, polled, &mut heard),
             (Step::Refresh, Some(Reply::Record(record))) => {
                 match record.and_then(|record| Session::decode(&record.data)) {
                     Some(session) => {
-                        self.filter = session.filter();
+                        if let Some(adapter) = core.endpoint.adapters().by_version(&session.version)
+                        {
+                            self.adapter = *adapter;
+                            self.filter = session.filter();
+                        }
                         self.poll(core);
                     }
                     None => heard.ended = true,
@@ -195,7 +215,9 @@ impl Listening {
                         for (_, message) in messages {
                             match Control::decode(&message) {
                                 Some(Control::Refresh) => refresh = true,
-                                Some(Control::Stream(other)) => heard.ended |= other != *stream,
+                                Some(Control::Stream(other)) => {
+                                    heard.ended |= stream.as_ref().is_some_and(|own| *own != other);
+                                }
                                 None => {}
                             }
                         }
@@ -203,9 +225,11 @@ impl Listening {
                 }
                 // A place that never was: begin anew where the topic ends now.
                 _ if is_changes => self.changes.cursor = None,
-                // The hub has forgotten what it was told about this session. The client comes
-                // back, and this stream's name is announced anew.
-                _ => heard.ended = true,
+                _ => {
+                    if let By::Session { control, .. } = &mut self.by {
+                        control.cursor = None;
+                    }
+                }
             }
         }
         if heard.ended {
@@ -229,11 +253,17 @@ impl Listening {
         };
         let mut out = Vec::new();
         self.adapter.write_change(&mut out, &change, self.request());
-        let id = match &self.by {
-            By::Session { .. } => Some(event_id(SESSION_STREAM, cursor)),
+        heard.messages.push((self.event_id(cursor), out));
+    }
+
+    fn event_id(&self, cursor: &Cursor) -> Option<String> {
+        let resumable = self.adapter.resumption != Resumption::None;
+        match &self.by {
+            By::Session { stream: Some(_), .. } if resumable => {
+                Some(event_id(SESSION_STREAM, cursor))
+            }
             _ => None,
-        };
-        heard.messages.push((id, out));
+        }
     }
 
     fn poll(&mut self, core: &mut Core) {
@@ -242,6 +272,11 @@ impl Listening {
             let position = HubOp::Position { topic: self.changes.topic.clone() };
             return core.emit(Effect::Hub(position), self.waiting());
         };
+        if let By::Session { control: Place { topic, cursor: None }, .. } = &self.by {
+            let position = HubOp::Position { topic: topic.clone() };
+            self.step = Step::Control;
+            return core.emit(Effect::Hub(position), self.waiting());
+        }
         self.step = Step::Poll;
         let mut topics = vec![(self.changes.topic.clone(), cursor)];
         if let By::Session { control, .. } = &self.by

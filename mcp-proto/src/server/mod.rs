@@ -18,6 +18,7 @@ mod endpoint;
 mod exchange;
 mod gate;
 mod intake;
+mod lease;
 mod limits;
 mod listening;
 mod machine;

@@ -26,6 +26,12 @@ pub(crate) enum Waiting {
     Follow,
     /// Changes that a client listens to.
     Listen(u64),
+    /// The promise of a last word on a stream.
+    Lease,
+    /// Somebody else's promise.
+    Vigil,
+    /// Nothing: it is done, and its end is of no interest. A machine is not idle before it.
+    Nothing,
 }
 
 /// The effects under way of one machine: what each is for, and until when it is waited for.
@@ -54,6 +60,10 @@ impl Pending {
     pub(crate) fn remove(&mut self, waiting: Waiting) -> Option<EffectId> {
         let index = self.0.iter().position(|(_, own, _)| *own == waiting)?;
         Some(self.0.remove(index).0)
+    }
+
+    pub(crate) fn has(&self, waiting: Waiting) -> bool {
+        self.0.iter().any(|(_, own, _)| *own == waiting)
     }
 
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = EffectId> + '_ {

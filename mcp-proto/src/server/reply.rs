@@ -42,6 +42,8 @@ pub(crate) struct Reply {
     /// One message of a stream, before it is framed.
     message: Vec<u8>,
     most_queued: usize,
+    /// Something was said on the stream since this was last asked.
+    spoke: bool,
 }
 
 impl Reply {
@@ -56,6 +58,7 @@ impl Reply {
             body,
             message: Vec::new(),
             most_queued,
+            spoke: false,
         }
     }
 
@@ -162,21 +165,31 @@ impl Reply {
     pub(crate) fn open_primed(&mut self, id: &str, retry: u64) {
         if self.is_undecided() && self.accept.stream {
             self.open_head();
-            // Ids of ours have no line breaks.
-            let _ = sse::append_priming(&mut self.body, id, Some(retry));
+            self.prime(id, retry);
         }
     }
 
     /// A message that is on a stream's log already. It is never left out.
     pub(crate) fn replay(&mut self, id: Option<&str>, message: &[u8]) {
         if self.is_stream() {
+            self.spoke = true;
             let _ = sse::append_named(&mut self.body, "message", id, message);
+        }
+    }
+
+    /// An event that has an id and no data, once a stream is open.
+    pub(crate) fn prime(&mut self, id: &str, retry: u64) {
+        if self.is_stream() {
+            self.spoke = true;
+            // Ids of ours have no line breaks.
+            let _ = sse::append_priming(&mut self.body, id, Some(retry));
         }
     }
 
     /// An event of another name.
     pub(crate) fn named(&mut self, event: &str, data: &[u8]) {
         if self.is_stream() {
+            self.spoke = true;
             let _ = sse::append_named(&mut self.body, event, None, data);
         }
     }
@@ -194,10 +207,22 @@ impl Reply {
         self.add_header("X-Accel-Buffering", "no");
         self.decide(200, Some("text/event-stream"), BodyLength::Stream);
         self.phase = Phase::Stream;
+        self.spoke = true;
+    }
+
+    /// Whether anything was said on the stream since this was last asked.
+    pub(crate) fn has_spoken(&mut self) -> bool {
+        core::mem::take(&mut self.spoke)
+    }
+
+    /// Too much waits for a reader that stalls.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.body.len() > self.most_queued
     }
 
     /// A comment that keeps an open stream from looking dead (R26-HTTP-35).
     pub(crate) fn heartbeat(&mut self) {
+        self.spoke = true;
         if self.is_stream() && self.body.len() < self.most_queued {
             sse::append_comment(&mut self.body);
         }
@@ -224,6 +249,7 @@ impl Reply {
     }
 
     fn event(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.spoke = true;
         self.message.clear();
         write(&mut self.message);
         // Neither the name nor the absent id can be refused.

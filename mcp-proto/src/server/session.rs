@@ -110,7 +110,7 @@ impl Session {
 impl SessionChange {
     /// Whether the session's stream must hear of it.
     pub(crate) fn concerns_streams(&self) -> bool {
-        matches!(self, Self::Subscribe(_) | Self::Unsubscribe(_))
+        matches!(self, Self::Subscribe(_) | Self::Unsubscribe(_) | Self::Negotiated(..))
     }
 }
 

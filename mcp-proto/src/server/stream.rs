@@ -15,6 +15,9 @@ use crate::store::{Cursor, HubOp, Read};
 /// How many events of one stream are kept.
 const KEEP: u32 = 1_000;
 
+/// How often an entry is published that the hub fails to take.
+const TRIES: u8 = 3;
+
 /// How long events are kept, and so how long after its end a stream can still be fetched.
 pub(crate) const EVENT_TTL: Duration = Duration::from_secs(60);
 
@@ -69,12 +72,44 @@ pub(crate) struct Producer {
     topic: String,
     queue: VecDeque<Bytes>,
     queued: usize,
-    publishing: bool,
+    /// What the hub is taking now, and how often it failed to.
+    publishing: Option<OnTheWay>,
+    /// What the hub keeps; `None` where others write there too.
+    kept: Option<Kept>,
+}
+
+#[derive(Debug)]
+struct OnTheWay {
+    message: Bytes,
+    keep: u32,
+    tries: u8,
+}
+
+/// The sizes of the entries that the hub keeps.
+#[derive(Debug, Default)]
+struct Kept {
+    sizes: VecDeque<usize>,
+    bytes: usize,
+}
+
+/// What became of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// It is on the log, or is being put there.
+    Yes,
+    /// The hub does not take it: the stream has a gap there.
+    Lost,
 }
 
 impl Producer {
+    /// Of a stream that nobody else writes to.
     pub(crate) fn new(topic: String) -> Self {
-        Self { topic, queue: VecDeque::new(), queued: 0, publishing: false }
+        Self { kept: Some(Kept::default()), ..Self::shared(topic) }
+    }
+
+    /// Of a stream that others write to as well.
+    pub(crate) fn shared(topic: String) -> Self {
+        Self { topic, queue: VecDeque::new(), queued: 0, publishing: None, kept: None }
     }
 
     /// Bytes that wait for the hub.
@@ -84,7 +119,7 @@ impl Producer {
 
     /// Nothing waits to be published.
     pub(crate) fn is_idle(&self) -> bool {
-        !self.publishing
+        self.publishing.is_none()
     }
 
     pub(crate) fn push(&mut self, core: &mut Core, entry: &Entry) {
@@ -94,23 +129,51 @@ impl Producer {
         self.publish(core);
     }
 
-    /// The hub's answer. A hub that fails loses the entry; the stream goes on.
-    pub(crate) fn settle(&mut self, core: &mut Core) {
-        self.publishing = false;
-        self.publish(core);
+    /// The hub's answer. What it fails to take is offered again a few times.
+    pub(crate) fn settle(&mut self, core: &mut Core, reply: Option<&Reply>) -> Written {
+        let failed = !matches!(reply, Some(Reply::Published(_)));
+        match self.publishing.take() {
+            Some(OnTheWay { message, keep, tries }) if failed && tries < TRIES => {
+                self.emit(core, OnTheWay { message, keep, tries: tries + 1 });
+                Written::Yes
+            }
+            _ => {
+                self.publish(core);
+                if failed { Written::Lost } else { Written::Yes }
+            }
+        }
     }
 
     fn publish(&mut self, core: &mut Core) {
-        if self.publishing {
-            return;
-        }
-        if let Some(message) = self.queue.pop_front() {
+        if self.publishing.is_none()
+            && let Some(message) = self.queue.pop_front()
+        {
             self.queued -= message.len();
-            self.publishing = true;
-            let topic = self.topic.clone();
-            let publish = HubOp::Publish { topic, message, ttl: EVENT_TTL, keep: KEEP };
-            core.emit(Effect::Hub(publish), Waiting::Producer);
+            let most = core.endpoint.limits().queued_bytes;
+            let keep = self.kept.as_mut().map_or(KEEP, |kept| kept.add(message.len(), most));
+            self.emit(core, OnTheWay { message, keep, tries: 1 });
         }
+    }
+
+    fn emit(&mut self, core: &mut Core, on_the_way: OnTheWay) {
+        let (topic, message) = (self.topic.clone(), on_the_way.message.clone());
+        let keep = on_the_way.keep;
+        self.publishing = Some(on_the_way);
+        let publish = HubOp::Publish { topic, message, ttl: EVENT_TTL, keep };
+        core.emit(Effect::Hub(publish), Waiting::Producer);
+    }
+}
+
+impl Kept {
+    /// How many entries are kept once one of `size` bytes is added, so that together they have
+    /// no more than `most` bytes.
+    fn add(&mut self, size: usize, most: usize) -> u32 {
+        self.sizes.push_back(size);
+        self.bytes += size;
+        while self.sizes.len() > 1 && (self.bytes > most || self.sizes.len() > KEEP as usize) {
+            self.bytes -= self.sizes.pop_front().unwrap_or_default();
+        }
+        u32::try_from(self.sizes.len()).unwrap_or(KEEP)
     }
 }
 
@@ -140,12 +203,14 @@ impl Follow {
         Self { topic, cursor, name, reader: None }
     }
 
+    pub(crate) fn topic(&self) -> &str {
+        &self.topic
+    }
+
     /// Announces this reader, so that older ones end, and begins to read.
     pub(crate) fn take_over(&mut self, core: &mut Core, reader: String) {
-        let message = Entry::Reader(reader.clone()).encode();
+        let publish = publish(self.topic.clone(), &Entry::Reader(reader.clone()));
         self.reader = Some((reader, false));
-        let topic = self.topic.clone();
-        let publish = HubOp::Publish { topic, message, ttl: EVENT_TTL, keep: KEEP };
         core.emit(Effect::Hub(publish), Waiting::Follow);
     }
 
@@ -209,6 +274,11 @@ impl Follow {
             }
         }
     }
+}
+
+/// What adds an entry to a stream that another worker writes.
+pub(crate) fn publish(topic: String, entry: &Entry) -> HubOp {
+    HubOp::Publish { topic, message: entry.encode(), ttl: EVENT_TTL, keep: KEEP }
 }
 
 /// The id of an event: its stream, and its place there (R2511-RESUME-03).

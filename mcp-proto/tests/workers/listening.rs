@@ -1,1 +1,205 @@
-//! What changes, for those who listen (R26-SUBS, C37).
+//! What changes, for those who listen (R26-SUBS, R24-RSRC, C37).
+
+use mcp_proto::model::Change;
+use mcp_proto::revision::{Resumption, Revision};
+use mcp_proto::store::{HubOp, topic};
+use mcp_proto::testing::{Cluster, LineId, Received};
+
+use crate::fixture::{Caller, Way};
+use crate::service::{SEC, Service, cluster};
+
+const HANDSHAKE: [Revision; 4] =
+    [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25];
+
+fn announce(cluster: &mut Cluster<Service>, change: &Change) {
+    let (message, ttl) = (change.encode(), SEC(60));
+    let topic = topic("", "changes", None);
+    cluster.publish(HubOp::Publish { topic, message, ttl, keep: 1_000 });
+    cluster.run();
+}
+
+fn updated(cluster: &mut Cluster<Service>) {
+    announce(cluster, &Change::Updated("test://watched".into()));
+}
+
+fn response(cluster: &Cluster<Service>, line: LineId) -> Received {
+    cluster.responses(line).pop().expect("a response")
+}
+
+fn count(messages: &[String], what: &str) -> usize {
+    messages.iter().filter(|message| message.contains(what)).count()
+}
+
+#[test]
+fn subscriptions_are_heard_of_wherever_they_were_made() {
+    for revision in HANDSHAKE {
+        for way in Way::ALL {
+            let mut cluster = cluster(3);
+            let mut caller = Caller::new(revision, way, 3).open(&mut cluster);
+            let listener = match way {
+                Way::Http => Some(caller.listen(&mut cluster, None)),
+                _ => None,
+            };
+            cluster.run();
+            updated(&mut cluster);
+            let uri = "\"uri\":\"test://watched\"";
+            let subscribe = caller.peer.request("resources/subscribe", uri);
+            let line = caller.send(&mut cluster, &subscribe);
+            cluster.run();
+            let line = listener.unwrap_or(line);
+            updated(&mut cluster);
+            announce(&mut cluster, &Change::Updated("test://static-text".into()));
+            announce(&mut cluster, &Change::Tools);
+            let unsubscribe = caller.peer.request("resources/unsubscribe", uri);
+            caller.send(&mut cluster, &unsubscribe);
+            cluster.run();
+            updated(&mut cluster);
+            let heard = caller.heard(&cluster, line);
+            assert_eq!(count(&heard, "notifications/resources/updated"), 1, "{revision} {way:?}");
+            assert_eq!(count(&heard, "static-text"), 0, "{revision} {way:?}");
+            assert_eq!(count(&heard, "notifications/tools/list_changed"), 1, "{revision} {way:?}");
+        }
+    }
+}
+
+#[test]
+fn a_second_stream_of_a_session_ends_the_first() {
+    for revision in HANDSHAKE {
+        let mut cluster = cluster(2);
+        let mut caller = Caller::new(revision, Way::Http, 2).open(&mut cluster);
+        let first = caller.listen(&mut cluster, None);
+        cluster.run_for(SEC(1));
+        announce(&mut cluster, &Change::Tools);
+        let second = caller.listen(&mut cluster, None);
+        cluster.run_for(SEC(1));
+        assert!(response(&cluster, first).is_complete, "{revision}");
+        assert!(!response(&cluster, second).is_complete, "{revision}");
+        announce(&mut cluster, &Change::Prompts);
+        let heard = [first, second].map(|line| caller.heard(&cluster, line));
+        assert_eq!(count(&heard[0], "tools/list_changed"), 1, "{revision}");
+        assert_eq!(count(&heard[1], "tools/list_changed"), 0, "{revision}: nothing is replayed");
+        assert_eq!(count(&heard[1], "prompts/list_changed"), 1, "{revision}");
+        assert_eq!(heard[0].len() + heard[1].len(), 2, "{revision}");
+    }
+}
+
+#[test]
+fn what_a_cut_listener_missed_comes_on_its_next_stream() {
+    for revision in HANDSHAKE {
+        if revision.adapter().resumption == Resumption::None {
+            continue;
+        }
+        let primed = revision.adapter().resumption == Resumption::Primed;
+        let mut cluster = cluster(3);
+        let mut caller = Caller::new(revision, Way::Http, 3).open(&mut cluster);
+        let first = caller.listen(&mut cluster, None);
+        cluster.run();
+        if !primed {
+            announce(&mut cluster, &Change::Resources);
+        }
+        let last = response(&cluster, first).last_event_id().expect("an event id");
+        cluster.cut(first);
+        announce(&mut cluster, &Change::Tools);
+        announce(&mut cluster, &Change::Prompts);
+        let second = caller.listen(&mut cluster, Some(&last));
+        cluster.run();
+        let heard = caller.heard(&cluster, second);
+        assert_eq!(heard.len(), 2, "{revision}: {heard:?}");
+        assert!(heard[0].contains("tools") && heard[1].contains("prompts"), "{heard:?}");
+        let last = response(&cluster, second).last_event_id().expect("an event id");
+        let third = caller.listen(&mut cluster, Some(&last));
+        announce(&mut cluster, &Change::Tools);
+        assert_eq!(caller.heard(&cluster, third).len(), 1);
+    }
+}
+
+#[test]
+fn a_session_that_is_ended_ends_its_stream() {
+    for revision in HANDSHAKE {
+        let mut cluster = cluster(2);
+        let mut caller = Caller::new(revision, Way::Http, 2).open(&mut cluster);
+        let line = caller.listen(&mut cluster, None);
+        cluster.run();
+        let deleted = caller.delete(&mut cluster);
+        cluster.run_for(SEC(1));
+        assert_eq!(response(&cluster, deleted).status, 204);
+        assert!(response(&cluster, line).is_complete, "{revision}");
+        let again = caller.listen(&mut cluster, None);
+        cluster.run();
+        assert_eq!(response(&cluster, again).status, 404);
+    }
+}
+
+#[test]
+fn a_session_lives_as_long_as_its_stream() {
+    for (revision, way) in [
+        (Revision::V2025_06_18, Way::Http),
+        (Revision::V2024_11_05, Way::Sse),
+        (Revision::V2025_11_25, Way::Sse),
+    ] {
+        let mut cluster = cluster(2);
+        let mut caller = Caller::new(revision, way, 2).open(&mut cluster);
+        let listener = (way == Way::Http).then(|| caller.listen(&mut cluster, None));
+        cluster.run_for(SEC(5 * 3600));
+        let ping = caller.peer.request("ping", "");
+        let line = caller.send(&mut cluster, &ping);
+        cluster.run_for(SEC(1));
+        let heard = caller.heard(&cluster, line);
+        assert!(
+            heard.last().is_some_and(|it| it.contains("result")),
+            "{revision} {way:?} {heard:?}"
+        );
+        cluster.cut(listener.unwrap_or(line));
+        cluster.run_for(SEC(2 * 3600));
+        let now = cluster.now();
+        assert_eq!(cluster.store().sessions(now), 0, "{revision} {way:?}");
+        assert_eq!(cluster.hub().topics(now), 0, "{revision} {way:?}");
+    }
+}
+
+#[test]
+fn a_stream_is_never_silent_for_longer_than_the_heartbeat() {
+    for (revision, way) in [(Revision::V2025_06_18, Way::Http), (Revision::V2024_11_05, Way::Sse)] {
+        let mut cluster = cluster(1);
+        let mut caller = Caller::new(revision, way, 1).open(&mut cluster);
+        let line = match way {
+            Way::Http => caller.listen(&mut cluster, None),
+            _ => caller.line(),
+        };
+        cluster.run_for(SEC(7));
+        announce(&mut cluster, &Change::Tools);
+        let mut length = cluster.received(line).len();
+        for _ in 0..100 {
+            cluster.run_for(SEC(15));
+            let now = cluster.received(line).len();
+            assert!(now > length, "{revision}: silent at {}", cluster.now());
+            length = now;
+        }
+    }
+}
+
+#[test]
+fn a_request_that_listens_is_acknowledged_first_and_tagged() {
+    for way in [Way::Http, Way::Stdio] {
+        let mut cluster = cluster(2);
+        let mut caller = Caller::new(Revision::V2026_07_28, way, 2).open(&mut cluster);
+        let filter = r#""notifications":{"toolsListChanged":true,"resourceSubscriptions":["test://template/7/data"]}"#;
+        let listen = caller.peer.request_as("\"s\"", "subscriptions/listen", filter, "");
+        let line = caller.send(&mut cluster, &listen);
+        cluster.run();
+        announce(&mut cluster, &Change::Prompts);
+        announce(&mut cluster, &Change::Tools);
+        announce(&mut cluster, &Change::Updated("test://template/7/data".into()));
+        announce(&mut cluster, &Change::Updated("test://template/8/data".into()));
+        let heard = caller.heard(&cluster, line);
+        let names = ["acknowledged", "tools/list_changed", "resources/updated"];
+        assert_eq!(heard.len(), names.len(), "{way:?} {heard:?}");
+        for (message, name) in heard.iter().zip(names) {
+            assert!(message.contains(name), "{message}");
+            assert!(
+                message.contains(r#""io.modelcontextprotocol/subscriptionId":"s""#),
+                "{message}"
+            );
+        }
+    }
+}

@@ -19,7 +19,7 @@ pub(crate) const SEC: fn(u64) -> Duration = Duration::from_secs;
 pub(crate) fn endpoint() -> Endpoint {
     let mut catalog = catalog(0);
     (catalog.features.list_changed, catalog.features.subscribe) = (true, true);
-    for name in ["ask", "count", "chat", "polled"] {
+    for name in ["ask", "count", "chat", "long", "polled"] {
         catalog.insert_tool(Tool::new(name, Json::parse(r#"{"type":"object"}"#).expect("JSON")));
     }
     Endpoint::builder(Arc::new(catalog))
@@ -49,6 +49,10 @@ impl Application for Service {
                     script.progress(Progress::new(f64::from(n))).wait(SEC(1))
                 })
                 .respond(ToolResult::text("counted")),
+            "long" => Script::silent()
+                .progress(Progress::new(1.0))
+                .wait(SEC(200))
+                .respond(ToolResult::text("long")),
             "chat" => Script::silent().ask(sample("Say hello", 10)),
             "polled" => Script::silent()
                 .log(LogMessage::new(LogLevel::Info, Json::parse("1").expect("JSON")))

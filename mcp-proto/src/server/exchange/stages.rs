@@ -173,17 +173,16 @@ impl<H: HttpRequest> HttpExchange<H> {
             | (Stage::Claimed { .. }, Some(Reply::Saved(false)))
             | (Stage::Published, Some(Reply::Published(_))) => self.accept(),
             (Stage::Delete, Some(Reply::Deleted)) => {
+                // The session's streams may be on other workers. They end.
+                self.refresh_streams();
                 self.reply.empty(204);
                 self.finish();
             }
             (Stage::Listen(listen), Some(reply)) => self.settle_listen(listen, reply),
             (Stage::Resume { topic, cursor, stream }, Some(Reply::Random(random))) => {
-                let mut follow = Follow::new(topic, cursor, Some(stream));
-                follow.take_over(&mut self.core, session::mint(&random));
-                self.follow = Some(Box::new(follow));
-                self.reply.open();
                 self.stage = Stage::Running;
-                self.start_timer();
+                let follow = Follow::new(topic, cursor, Some(stream));
+                self.resume(follow, session::mint(&random));
             }
             (Stage::Sse(step), Some(reply)) => self.settle_sse(step, reply),
             // Something else's effect, such as that of a batch's cancellation.
@@ -208,15 +207,18 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     /// The client is gone: what only it waited for is over.
     pub(super) fn leave_stage(&mut self) {
-        if self.route == Route::SseStream
-            && let Some(session) = self.session.take()
-        {
-            // The session is the stream, and ends with it. Nobody waits for that.
-            let id = self.core.scope.key("session", &session);
-            self.core.emit(Effect::Session(SessionOp::Delete { id }), Waiting::Stage);
-        }
         if !matches!(self.stage, Stage::Running) || self.tasks.is_empty() {
             self.stage = if self.tasks.is_empty() { Stage::Done } else { Stage::Running };
+        }
+    }
+
+    /// The session of HTTP+SSE is its stream, and ends with it.
+    pub(super) fn forget_session(&mut self) {
+        if let Some(session) = self.session.take() {
+            let id = self.core.scope.key("session", &session);
+            self.core.emit(Effect::Session(SessionOp::Delete { id }), Waiting::Nothing);
+            let topic = self.core.scope.key("sse", &session);
+            self.core.emit(Effect::Hub(HubOp::Delete { topic }), Waiting::Nothing);
         }
     }
 
@@ -308,6 +310,12 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.get_session(&id);
     }
 
+    fn refresh_streams(&mut self) {
+        let id = self.session.as_deref().unwrap_or_default();
+        let refresh = Control::Refresh.publish(self.core.scope.key("session", id));
+        self.core.emit(Effect::Hub(refresh), Waiting::Nothing);
+    }
+
     /// Read, change, save if nobody else did: tried again from fresh values where somebody did.
     fn settle_update(&mut self, mut update: Box<Update>, reply: Reply) {
         let id = self.session.clone().unwrap_or_default();
@@ -333,8 +341,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             Reply::Saved(true) => {
                 if update.change.concerns_streams() {
                     // The session's stream may be on another worker. It hears of it in time.
-                    let refresh = Control::Refresh.publish(self.core.scope.key("session", &id));
-                    self.core.emit(Effect::Hub(refresh), Waiting::Stage);
+                    self.refresh_streams();
                 }
                 let Update { adapter, call, then, .. } = *update;
                 self.answer(&adapter, &call, then);
@@ -464,6 +471,8 @@ impl<H: HttpRequest> HttpExchange<H> {
                 let follow = Follow::new(topic, cursor, None);
                 follow.poll(&mut self.core);
                 self.follow = Some(Box::new(follow));
+                let key = self.core.scope.key("session", &id);
+                self.listening = Some(Box::new(Listening::by_stream(&mut self.core, key)));
                 self.stage = Stage::Running;
                 self.reply.open();
                 let paths = self.core.endpoint.shared().sse.as_ref();
@@ -479,7 +488,7 @@ impl<H: HttpRequest> HttpExchange<H> {
     /// A message of HTTP+SSE is accepted at once; what it leads to goes to the session's stream.
     fn go_on_elsewhere(&mut self) {
         let topic = self.core.scope.key("sse", self.session.as_deref().unwrap_or_default());
-        self.sink = Sink::Session(Producer::new(topic));
+        self.sink = Sink::Session(Producer::shared(topic));
         self.reply.empty(202);
     }
 }
