@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use super::{
-    Answer, AskWay, Asking, BadAnswer, ClientProfile, Filter, InputRequest, Json, LogLevel,
-    Operation, Round, SessionRef, Text,
+    Answer, AskWay, Asking, BadAnswer, ClientProfile, Filter, InputRequest, Json, Keeping,
+    LogLevel, Operation, Round, SessionRef, Text,
 };
 use crate::auth::Principal;
 use crate::frame::envelope::{ProgressToken, RequestId};
@@ -37,6 +37,7 @@ pub struct Call {
     pub(crate) round: Option<Arc<Round>>,
     pub(crate) session: Option<SessionRef>,
     pub(crate) principal: Option<Arc<Principal>>,
+    pub(crate) keeping: Keeping,
 }
 
 /// What some operations carry besides target and arguments.

@@ -29,6 +29,7 @@ mod result;
 mod round;
 mod session_ref;
 mod text;
+mod values;
 pub(crate) mod view;
 
 pub use answer::{Answer, AnswerAction, BadAnswer, Root, Roots, SampleResult};
@@ -65,6 +66,8 @@ pub(crate) use request::Answers;
 pub use request::Request;
 pub use result::{Completion, PromptMessage, PromptResult, ResourceResult, ToolResult};
 pub use round::{Binding, Round, Settled};
+pub(crate) use session_ref::Keeping;
 pub use session_ref::SessionRef;
 pub use text::Text;
+pub use values::Values;
 pub(crate) use view::{View, boolean, copied, elements, number};

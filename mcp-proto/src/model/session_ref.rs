@@ -2,7 +2,26 @@
 
 use core::fmt;
 
-use super::Json;
+use core::time::Duration;
+
+use super::{Json, Text};
+use crate::store;
+
+/// Under whose name a call keeps things, and for how long.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Keeping {
+    pub(crate) namespace: Text,
+    /// The principal's identity, where what is kept is bound to it.
+    pub(crate) owner: Option<String>,
+    pub(crate) ttl: Duration,
+}
+
+impl Keeping {
+    /// The key of a thing of that kind.
+    pub(crate) fn key(&self, kind: &str, name: &str) -> String {
+        store::topic(&self.namespace, kind, Some(name))
+    }
+}
 
 /// The session that a call belongs to: where its record is, and the application's values in it as
 /// they were when the call began.

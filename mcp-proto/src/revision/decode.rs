@@ -5,7 +5,7 @@ use super::{Adapter, Metadata, Preamble, Refused, Shape, decode_text, notificati
 use crate::frame::envelope::{Params, ProgressToken, RequestId};
 use crate::frame::json;
 use crate::model::{
-    Asking, Call, ClientProfile, Failure, FailureKind, Json, LogLevel, Operation, Text,
+    Asking, Call, ClientProfile, Failure, FailureKind, Json, Keeping, LogLevel, Operation, Text,
 };
 
 /// What a message means to a server.
@@ -149,6 +149,7 @@ impl Adapter {
             round: None,
             session: None,
             principal: None,
+            keeping: Keeping::default(),
         })
     }
 }

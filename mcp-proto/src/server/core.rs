@@ -7,7 +7,7 @@ use super::pending::{Pending, Waiting};
 use super::{AskId, CallId, Endpoint, Event, Output};
 use crate::auth::Principal;
 use crate::effect::{EFFECT_DEADLINE, Effect, EffectId};
-use crate::model::Call;
+use crate::model::{Call, Keeping};
 use crate::revision::Published;
 use crate::store;
 use crate::time::Instant;
@@ -89,6 +89,15 @@ impl Core {
         let id = self.next;
         self.next += 1;
         id
+    }
+
+    /// Under whose name calls keep things.
+    pub(crate) fn keeping(&self) -> Keeping {
+        Keeping {
+            namespace: self.scope.namespace.clone().into(),
+            owner: self.scope.owner.clone(),
+            ttl: self.endpoint.limits().session_ttl,
+        }
     }
 
     // ---- effects ----

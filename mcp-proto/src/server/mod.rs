@@ -27,7 +27,7 @@ mod refusal;
 mod reply;
 mod request;
 mod request_state;
-mod session;
+pub(crate) mod session;
 mod stdio;
 mod stream;
 mod task;

@@ -99,6 +99,7 @@ impl Task {
         let in_flight = InFlight::new(id, *adapter, &call)?;
         let asking = asking(core, &in_flight, can_push);
         call.asking = asking;
+        call.keeping = core.keeping();
         let (claim, answers, watch) = (None, Vec::new(), None);
         let mut task = Self { in_flight, asking, step: Step::Running, claim, answers, watch };
         if call.state_id.is_some() {

@@ -135,6 +135,11 @@ impl Guard {
         &self.authorization
     }
 
+    /// Whose token that is, before the settings are looked at.
+    pub(crate) fn verify(&self, token: &str) -> Verification {
+        self.verifier.verify(token)
+    }
+
     /// Who is calling, by what [`bearer`](crate::auth::bearer) read of the request's header; `now`
     /// is the time since the Unix epoch. The future owns all that it needs.
     ///

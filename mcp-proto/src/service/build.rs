@@ -86,6 +86,11 @@ impl<M: Threading> Drafts<M> {
 }
 
 pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, BuildError> {
+    let features = Wanted {
+        logging: registry.logging,
+        list_changed: registry.list_changed,
+        subscribe: registry.subscribe,
+    };
     let mut catalog = Catalog::new(registry.server);
     catalog.instructions = registry.instructions;
     catalog.page_size = registry.page_size;
@@ -101,6 +106,7 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
             providers: registry.providers,
             observer: registry.observer,
             http_only: None,
+            guarded_only: None,
             warnings: Vec::new(),
         },
         catalog,
@@ -126,7 +132,14 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
     for handler in completers {
         builder.completer(handler);
     }
-    builder.finish(registry.logging)
+    builder.finish(features)
+}
+
+/// What the registry was told of the server's features.
+struct Wanted {
+    logging: Option<bool>,
+    list_changed: bool,
+    subscribe: bool,
 }
 
 struct Builder<M: Threading> {
@@ -159,7 +172,7 @@ impl<M: Threading> Builder<M> {
     }
 
     fn entry(&mut self, whose: &str, handler: Erased<M>) -> Entry<M> {
-        let Needs { states, provided, http_only, exchange, parts, .. } = handler.needs;
+        let Needs { states, provided, http_only, principal, exchange, parts, .. } = handler.needs;
         for (id, name) in states {
             if !self.inner.states.contains_key(&id) {
                 self.problem(format!(
@@ -182,17 +195,25 @@ impl<M: Threading> Builder<M> {
                  or take `Option<{argument}>`"
             ));
         }
+        if principal && self.inner.guarded_only.is_none() {
+            self.inner.guarded_only = Some(format!(
+                "{whose} takes `Principal`, and nobody says who calls: give the server a guard \
+                 with `.auth(..)`, or take `Option<Principal>`"
+            ));
+        }
         self.exchange |= exchange;
         Entry { run: handler.run, parts, exchange }
     }
 
-    fn finish(mut self, logging: Option<bool>) -> Result<Service<M>, BuildError> {
+    fn finish(mut self, features: Wanted) -> Result<Service<M>, BuildError> {
         if !self.problems.is_empty() {
             return Err(BuildError { problems: self.problems });
         }
         self.catalog.features = Features {
             completions: self.inner.completer.is_some(),
-            logging: logging.unwrap_or(self.exchange),
+            logging: features.logging.unwrap_or(self.exchange),
+            list_changed: features.list_changed,
+            subscribe: features.subscribe,
             ..Features::default()
         };
         let revisions = AdapterSet::default();

@@ -3,15 +3,20 @@
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::{Poll, Waker};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use futures_util::future::poll_fn;
 use serde::Serialize;
 
 use super::asking::Asked;
+use super::line::Line;
 use super::outbox::{Command, Outbox};
 use super::parts::Parts;
-use crate::model::{Call, ClientProfile, Implementation, Json, LogLevel, LogMessage, Progress};
+use super::{Session, Sessions};
+use crate::auth::Principal;
+use crate::model::{
+    Call, Change, ClientProfile, Implementation, Json, LogLevel, LogMessage, Progress, Values,
+};
 use crate::server::CallId;
 
 /// One call, as its handler sees it. Cloning shares it; it may be sent anywhere, and does nothing
@@ -38,6 +43,7 @@ struct Cell {
     parts: Option<Parts>,
     outbox: Outbox,
     asked: Asked,
+    session: OnceLock<Option<Session>>,
     /// Nobody waits for the call any more; set once, before the wakers are woken.
     over: AtomicBool,
     cancelled: AtomicBool,
@@ -53,6 +59,7 @@ impl Exchange {
             parts,
             outbox,
             asked: Asked::default(),
+            session: OnceLock::new(),
             over: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             waiting: Mutex::default(),
@@ -82,6 +89,45 @@ impl Exchange {
     /// The HTTP request that carried the call; `None` on stdio.
     pub fn parts(&self) -> Option<&Parts> {
         self.0.parts.as_ref()
+    }
+
+    /// Who calls; `None` where nobody asks.
+    pub fn principal(&self) -> Option<&Principal> {
+        self.0.call.principal().map(|principal| &**principal)
+    }
+
+    /// The client's session; `None` where the call belongs to none: on revisions without sessions,
+    /// on stdio, and where the client did not name one. See [`sessions`](Self::sessions) for those.
+    pub fn session(&self) -> Option<&Session> {
+        let session = self.0.session.get_or_init(|| {
+            let session = self.0.call.session()?;
+            let values = Values::of(session.values());
+            Some(Session::new(self.line(), session.key().to_owned(), None, values))
+        });
+        session.as_ref()
+    }
+
+    /// Sessions that are opened by hand, whatever the revision and the transport.
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions::new(self)
+    }
+
+    /// Tells every client that listens that something changed: once, however often it is said at
+    /// once. From outside of a handler, there is [`Announcer`](super::Announcer).
+    pub fn announce(&self, change: Change) {
+        let namespace = self.0.call.keeping.namespace.clone();
+        self.send(Command::Announce { namespace, change });
+    }
+
+    /// Closes the client's stream while the call goes on, where it can come back for the rest
+    /// (R2511-HTTP-19); elsewhere this does nothing.
+    pub fn close_stream(&self) {
+        self.send(Command::CloseStream);
+    }
+
+    /// The way to the world.
+    pub(crate) fn line(&self) -> Line {
+        Line::new(self.0.id, self.0.outbox.clone(), self.0.call.keeping.clone())
     }
 
     /// Whether a log message of `level` would reach this client.

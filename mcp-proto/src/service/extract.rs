@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use super::needs::Arguments;
 use super::{Error, Exchange, Extraction, FromExchange, Needs, Parts, Scope, Threading};
 use super::{args, schema};
+use crate::auth::Principal;
 use crate::model::{Completing, FailureKind, Json, Operation};
 
 /// The call's arguments as a `T`: those of a tool or prompt, or the variables of a resource
@@ -177,6 +178,26 @@ fn extension<M: Threading, T: Clone + Send + Sync + 'static>(
     scope: &Scope<M>,
 ) -> Option<Extension<T>> {
     scope.parts()?.extensions().get().cloned().map(Extension)
+}
+
+/// Who calls. A server without a [guard](super::Guard) does not start then; take
+/// `Option<Principal>` to serve both.
+impl<M: Threading> FromExchange<M> for Principal {
+    fn needs(needs: &mut Needs) {
+        needs.principal();
+    }
+
+    fn from_exchange(scope: &Scope<M>) -> Extraction<'_, Self, M> {
+        let principal = scope.call().principal().map(|principal| Self::clone(principal));
+        let missing = || Error::internal("nobody says who calls");
+        Extraction::ready(principal.ok_or_else(missing))
+    }
+}
+
+impl<M: Threading> FromExchange<M> for Option<Principal> {
+    fn from_exchange(scope: &Scope<M>) -> Extraction<'_, Self, M> {
+        Extraction::ready(Ok(scope.call().principal().map(|it| Principal::clone(it))))
+    }
 }
 
 impl<M: Threading> FromExchange<M> for Parts {

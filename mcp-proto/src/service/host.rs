@@ -14,9 +14,10 @@ use http::Extensions;
 use super::run::Loop;
 use super::work::Work;
 use super::{
-    Execution, Hub, MemoryHub, MemorySessionStore, Parts, Runtime, Service, SessionStore, Shared,
-    Threading,
+    Execution, Guard, Hub, MemoryHub, MemorySessionStore, Parts, Runtime, Service, SessionStore,
+    Shared, Threading, Verification, VerifyError,
 };
+use crate::auth::{Principal, Refusal};
 use crate::effect::{Effect, EffectError, Reply};
 use crate::server::{CallId, Connection, Machine, Stdio};
 
@@ -31,6 +32,7 @@ struct Inner<R, M: Threading> {
     runtime: R,
     sessions: Arc<dyn SessionStore>,
     hub: Arc<dyn Hub>,
+    guard: Option<Guard>,
 }
 
 /// A machine whose calls may come by HTTP requests.
@@ -82,7 +84,19 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
         sessions: Arc<dyn SessionStore>,
         hub: Arc<dyn Hub>,
     ) -> Self {
-        Self(Arc::new(Inner { service, runtime, sessions, hub }))
+        Self::guarded(service, runtime, sessions, hub, None)
+    }
+
+    /// The same, with a guard that says who calls. The endpoint must have its
+    /// [settings](crate::server::EndpointBuilder::authorization).
+    pub fn guarded(
+        service: Service<M>,
+        runtime: R,
+        sessions: Arc<dyn SessionStore>,
+        hub: Arc<dyn Hub>,
+        guard: Option<Guard>,
+    ) -> Self {
+        Self(Arc::new(Inner { service, runtime, sessions, hub, guard }))
     }
 
     /// The service.
@@ -139,12 +153,27 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
                 let wall = self.0.runtime.wall().as_millis();
                 Execution::Done(Ok(Reply::Wall(u64::try_from(wall).unwrap_or(u64::MAX))))
             }
-            Effect::Verify(_) => {
-                let why = "nothing verifies tokens here; give the host a verifier".to_owned();
-                Execution::Done(Err(EffectError::Unavailable(why)))
-            }
+            Effect::Verify(token) => match &self.0.guard {
+                Some(guard) => verified(guard.verify(token.reveal())),
+                None => {
+                    let why = "nothing verifies tokens here; give the host a guard".to_owned();
+                    Execution::Done(Err(EffectError::Unavailable(why)))
+                }
+            },
             Effect::Session(op) => self.0.sessions.execute(self.0.runtime.now(), op),
             Effect::Hub(op) => self.0.hub.execute(self.0.runtime.now(), op),
+        }
+    }
+}
+
+fn verified(verification: Verification) -> Execution {
+    let reply = |answer: Result<Principal, VerifyError>| {
+        Ok(Reply::Principal(answer.map(Arc::new).map_err(Refusal::from)))
+    };
+    match verification {
+        Verification::Done(answer) => Execution::Done(reply(answer)),
+        Verification::Later(answer) => {
+            Execution::Later(Box::pin(async move { reply(answer.await) }))
         }
     }
 }

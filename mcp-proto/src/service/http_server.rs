@@ -11,9 +11,10 @@ use http::Extensions;
 use super::accept::{Acceptor, Notice};
 use super::crowd::{Member, Stage};
 use super::{
-    Driver, Error, Host, Hub, Listener, Local, MemoryHub, MemorySessionStore, Service,
-    SessionStore, Shared, Storage, Threading,
+    Announcer, Driver, Error, Guard, Host, Hub, Listener, Local, MemoryHub, MemorySessionStore,
+    Service, SessionStore, Shared, Storage, Threading,
 };
+use crate::auth::Authorization;
 use crate::revision::AdapterSet;
 use crate::server::{Connection, Endpoint, EndpointBuilder, Gate, Limits};
 
@@ -26,6 +27,7 @@ pub struct HttpBuilder<D, M: Threading = Shared> {
     endpoint: EndpointBuilder,
     sessions: Arc<dyn SessionStore>,
     hub: Arc<dyn Hub>,
+    guard: Option<Guard>,
     connections: usize,
     grace: Duration,
     notice: Option<Notice>,
@@ -36,6 +38,7 @@ pub struct HttpBuilder<D, M: Threading = Shared> {
 #[must_use = "nothing is answered before `serve`"]
 pub struct HttpServer<D: Driver<M>, M: Threading = Shared> {
     host: Host<D, M>,
+    announcer: Announcer,
     endpoint: Endpoint,
     listener: D::Listener,
     local_addr: SocketAddr,
@@ -60,6 +63,7 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
             endpoint,
             sessions: Arc::new(MemorySessionStore::new()),
             hub: Arc::new(MemoryHub::new()),
+            guard: None,
             connections: Self::CONNECTIONS,
             grace: Self::SHUTDOWN_GRACE,
             notice: None,
@@ -127,6 +131,13 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
         self
     }
 
+    /// Answers only to whom `guard` admits, on every route but the metadata.
+    pub fn auth(mut self, guard: Guard) -> Self {
+        self.endpoint = self.endpoint.authorization(Authorization::clone(guard.authorization()));
+        self.guard = Some(guard);
+        self
+    }
+
     /// How many connections are open at once, and at least one; further ones wait to be accepted.
     pub fn connections(mut self, most: usize) -> Self {
         self.connections = most.max(1);
@@ -165,8 +176,15 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
     /// # Errors
     /// Where it has no address.
     pub fn listen(self, listener: D::Listener) -> Result<HttpServer<D, M>, Error> {
+        if let (Some(why), None) = (self.service.guarded_only(), &self.guard) {
+            return Err(Error::internal(why.to_owned()));
+        }
+        let driver = self.driver.clone();
+        let announcer = Announcer::new(Arc::clone(&self.hub), move || driver.now(), "");
+        let (service, driver) = (self.service, self.driver);
         Ok(HttpServer {
-            host: Host::with_stores(self.service, self.driver, self.sessions, self.hub),
+            announcer,
+            host: Host::guarded(service, driver, self.sessions, self.hub, self.guard),
             endpoint: self.endpoint.build(),
             local_addr: listener.local_addr()?,
             listener,
@@ -181,6 +199,11 @@ impl<D: Driver<M>, M: Threading> HttpServer<D, M> {
     /// Where it listens.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
+    }
+
+    /// Announces changes to the clients that listen, for the namespace of the endpoint.
+    pub fn announcer(&self) -> Announcer {
+        self.announcer.clone().namespace(self.endpoint.shared().namespace.clone())
     }
 
     /// The URL that clients of this machine are given.

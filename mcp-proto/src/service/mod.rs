@@ -45,6 +45,7 @@
 //! ```
 
 mod accept;
+mod announcer;
 mod args;
 mod asking;
 mod auth;
@@ -55,6 +56,7 @@ mod crowd;
 mod declare;
 mod driver;
 mod duplex;
+mod errands;
 mod error;
 mod exchange;
 mod extract;
@@ -64,6 +66,7 @@ mod host;
 mod http_server;
 pub mod hub;
 pub mod kind;
+mod line;
 mod memory;
 mod need_input;
 mod needs;
@@ -78,6 +81,7 @@ mod schema;
 mod scope;
 #[allow(clippy::module_inception)]
 mod service;
+mod session;
 mod stdio_server;
 pub mod storage;
 mod store;
@@ -93,6 +97,7 @@ mod world;
 pub use http::Extensions;
 pub use schemars;
 
+pub use announcer::Announcer;
 pub use asking::{Ask, Question, Round, form};
 pub use auth::{Guard, InvalidToken, StaticTokens, TokenVerifier, Verification, VerifyError};
 #[cfg(feature = "jwt")]
@@ -112,6 +117,7 @@ pub use handler::Handler;
 pub use host::{Carrier, Host};
 pub use http_server::{HttpBuilder, HttpServer};
 pub use hub::{Hub, MemoryHub, SimpleHub};
+pub use line::Errand;
 pub use memory::MemorySessionStore;
 pub use need_input::NeedInput;
 pub use needs::Needs;
@@ -122,6 +128,7 @@ pub use running::Running;
 pub use runtime::{Runtime, Sleep, Timer};
 pub use scope::{Origin, Scope};
 pub use service::{Dispatched, Report, Service};
+pub use session::{Session, Sessions};
 pub use stdio_server::StdioServer;
 pub use storage::Storage;
 pub use store::{Execution, SessionStore, Simple, SimpleSessionStore};

@@ -8,6 +8,7 @@ pub struct Needs {
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) provided: Vec<(TypeId, &'static str)>,
     pub(crate) http_only: Option<&'static str>,
+    pub(crate) principal: bool,
     pub(crate) exchange: bool,
     pub(crate) parts: bool,
     pub(crate) arguments: Option<Arguments>,
@@ -37,6 +38,11 @@ impl Needs {
     pub fn http_only(&mut self, what: &'static str) {
         self.http_only = Some(what);
         self.parts = true;
+    }
+
+    /// Somebody must say who calls: servers without a guard refuse to start.
+    pub fn principal(&mut self) {
+        self.principal = true;
     }
 
     /// The HTTP request is looked at, where there is one.

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::task::AtomicWaker;
 
 use super::asking::{Question, Round};
-use crate::model::{LogMessage, Progress};
+use super::line::Errand;
+use crate::model::{Change, LogMessage, Progress, Text};
 use crate::server::CallId;
 
 /// Something that a handler wants done for its call.
@@ -23,6 +24,18 @@ pub enum Command {
     Cancel,
     /// Put a question to the client while the call goes on.
     Ask(Question),
+    /// Tell clients of that namespace what changed.
+    Announce {
+        /// Whose clients.
+        namespace: Text,
+        /// What changed.
+        change: Change,
+    },
+    /// Close the client's stream while the call goes on.
+    CloseStream,
+    /// Do something that is no matter of the machine: a [`Host`](super::Host) does it. Where it is
+    /// dropped, what waits for it fails.
+    Do(Errand),
     /// A question is not waited for any more.
     Withdraw,
     /// End the call with questions, unless its handler is done.

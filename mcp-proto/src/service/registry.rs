@@ -54,6 +54,8 @@ pub struct Registry<M: Threading = Shared> {
     pub(crate) page_size: usize,
     pub(crate) cache: CacheHint,
     pub(crate) logging: Option<bool>,
+    pub(crate) list_changed: bool,
+    pub(crate) subscribe: bool,
     pub(crate) drafts: Drafts<M>,
     pub(crate) states: HashMap<TypeId, M::Value>,
     pub(crate) providers: HashMap<TypeId, Source<M>>,
@@ -84,6 +86,8 @@ impl<M: Threading> Registry<M> {
             page_size: 0,
             cache: CacheHint::default(),
             logging: None,
+            list_changed: true,
+            subscribe: true,
             drafts: Drafts::default(),
             states: HashMap::new(),
             providers: HashMap::new(),
@@ -138,6 +142,18 @@ impl<M: Threading> Registry<M> {
     /// handler takes the [`Exchange`](super::Exchange), through which alone it could log.
     pub fn logging(mut self, logs: bool) -> Self {
         self.logging = Some(logs);
+        self
+    }
+
+    /// Whether the server tells clients when its lists change; it does unless told otherwise.
+    pub fn list_changed(mut self, tells: bool) -> Self {
+        self.list_changed = tells;
+        self
+    }
+
+    /// Whether clients may subscribe to resources; they may unless told otherwise.
+    pub fn subscribe(mut self, may: bool) -> Self {
+        self.subscribe = may;
         self
     }
 

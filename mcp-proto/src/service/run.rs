@@ -175,6 +175,7 @@ where
         };
         let deadline = earlier(self.machine.poll_timeout(), linger);
         let deadline = earlier(deadline, self.given_up());
+        let deadline = earlier(deadline, self.work.poll_timeout());
         if let Some(deadline) = deadline
             && self.armed.is_none_or(|armed| deadline < armed)
         {

@@ -34,6 +34,7 @@ pub(crate) struct Inner<M: Threading> {
     pub(crate) providers: HashMap<TypeId, Source<M>>,
     pub(crate) observer: Observer,
     pub(crate) http_only: Option<String>,
+    pub(crate) guarded_only: Option<String>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -87,6 +88,12 @@ impl<M: Threading> Service<M> {
     /// the handler and its argument. Other transports must then refuse to start.
     pub fn http_only(&self) -> Option<&str> {
         self.0.http_only.as_deref()
+    }
+
+    /// What cannot be served where nobody says who calls, in the same way. Servers without a
+    /// [`Guard`](super::Guard) must then refuse to start.
+    pub fn guarded_only(&self) -> Option<&str> {
+        self.0.guarded_only.as_deref()
     }
 
     /// What is allowed and yet unwise, such as names that some clients refuse. For the server's

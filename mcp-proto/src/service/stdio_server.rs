@@ -11,7 +11,10 @@ use futures_util::FutureExt;
 use http::Extensions;
 
 use super::crowd::{Crowd, Member, Stage};
-use super::{Driver, Error, Host, Local, Service, Shared, Threading};
+use super::{
+    Announcer, Driver, Error, Host, Hub, Local, MemoryHub, MemorySessionStore, Service,
+    SessionStore, Shared, Storage, Threading,
+};
 use crate::revision::AdapterSet;
 use crate::server::{Endpoint, EndpointBuilder, Limits, Stdio};
 
@@ -22,13 +25,29 @@ pub struct StdioServer<D, M: Threading = Shared> {
     driver: D,
     service: Service<M>,
     endpoint: EndpointBuilder,
+    sessions: Arc<dyn SessionStore>,
+    hub: Arc<dyn Hub>,
 }
 
 impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
     /// `service`, driven by `driver`.
     pub fn new(driver: D, service: Service<M>) -> Self {
         let endpoint = Endpoint::builder(service.catalog().clone());
-        Self { driver, service, endpoint }
+        let (sessions, hub) = (Arc::new(MemorySessionStore::new()), Arc::new(MemoryHub::new()));
+        Self { driver, service, endpoint, sessions, hub }
+    }
+
+    /// Keeps sessions and events in `store`, where other processes find them too.
+    pub fn store(mut self, store: impl Storage) -> Self {
+        self.sessions = store.session_store();
+        self.hub = store.hub();
+        self
+    }
+
+    /// Announces changes to the client, once all settings are made.
+    pub fn announcer(&self) -> Announcer {
+        let driver = self.driver.clone();
+        Announcer::new(Arc::clone(&self.hub), move || driver.now(), "")
     }
 
     /// Speaks only these revisions.
@@ -50,13 +69,13 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
         until: impl Future<Output = ()>,
         spawn: impl FnOnce(&D, Served<D, S, M>),
     ) -> Result<(), Error> {
-        if let Some(why) = self.service.http_only() {
+        if let Some(why) = self.service.http_only().or(self.service.guarded_only()) {
             return Err(Error::internal(why.to_owned()));
         }
         let crowd = Crowd::default();
         let ended = Arc::new(Mutex::new(None));
         let served = Served {
-            host: Host::new(self.service, self.driver.clone()),
+            host: Host::with_stores(self.service, self.driver.clone(), self.sessions, self.hub),
             endpoint: self.endpoint.build(),
             stream,
             member: crowd.enter(),

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use super::{Command, Dispatched, Outbox, Parts, Service, Threading};
 use crate::frame::envelope::{ProgressToken, RequestId};
 use crate::model::{
-    Asking, Call, ClientProfile, Completing, Detail, Failure, Json, LogLevel, Operation, Outcome,
-    ToolResult, Value,
+    Asking, Call, ClientProfile, Completing, Detail, Failure, Json, Keeping, LogLevel, Operation,
+    Outcome, ToolResult, Value,
 };
 use crate::server::CallId;
 
@@ -33,6 +33,7 @@ pub(crate) fn call(operation: Operation, target: &str, arguments: &str) -> Call 
         round: None,
         session: None,
         principal: None,
+        keeping: Keeping::default(),
     }
 }
 

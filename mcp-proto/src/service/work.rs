@@ -7,7 +7,9 @@ use core::task::{Context, Poll, Waker};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use http::Extensions;
 
+use super::errands::Errands;
 use super::host::Carrier;
+use super::line::Errand;
 use super::{Command, Dispatched, Execution, Host, Outbox, Question, Running, Runtime, Threading};
 use crate::effect::{EffectError, EffectId, Reply};
 use crate::model::{Failure, FailureKind, Outcome};
@@ -24,6 +26,7 @@ pub(crate) struct Work<R, M: Threading> {
     effects: Vec<(EffectId, Answering)>,
     /// The questions that clients have.
     asks: Vec<(AskId, Question)>,
+    errands: Errands,
 }
 
 type Answering = Pin<Box<dyn Future<Output = Result<Reply, EffectError>> + Send>>;
@@ -38,6 +41,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
             calls: FuturesUnordered::new(),
             effects: Vec::new(),
             asks: Vec::new(),
+            errands: Errands::default(),
         }
     }
 
@@ -48,7 +52,12 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
 
     /// Nothing runs.
     pub(crate) fn is_idle(&self) -> bool {
-        self.calls.is_empty() && self.effects.is_empty()
+        self.calls.is_empty() && self.effects.is_empty() && self.errands.is_empty()
+    }
+
+    /// When something is to be done at the latest.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.errands.poll_timeout()
     }
 
     /// Wakes `waker` when a handler says something.
@@ -71,6 +80,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                 self.settle(machine, id, outcome);
             }
             again |= self.obey(machine);
+            again |= self.errands.poll(&self.host, now, cx);
             again |= self.poll_effects(machine, now, cx);
             if !again {
                 return moved;
@@ -160,6 +170,9 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                     let ask = machine.ask(id, question.request().clone());
                     self.asks.push((ask, question));
                 }
+                Command::Announce { namespace, change } => self.errands.announce(namespace, change),
+                Command::CloseStream => machine.close_stream(id),
+                Command::Do(Errand(job)) => self.errands.begin(&self.host, self.now(), job),
                 Command::Withdraw => self.withdraw(machine),
                 Command::Round(round) => {
                     if let Some(needs) = round.take()

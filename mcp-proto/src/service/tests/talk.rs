@@ -3,12 +3,14 @@
 
 use core::time::Duration;
 
+use std::sync::Arc;
+
 use futures_util::future::pending;
 use http::Extensions;
 use serde_json::{Map, Value, json};
 
 use super::super::world::{End, VirtualTime, pair};
-use super::super::{Host, Service, Shared};
+use super::super::{Host, Hub, MemoryHub, MemorySessionStore, Service, Shared};
 use crate::revision::AdapterSet;
 use crate::server::{Endpoint, Limits, Stdio};
 use crate::time::Instant;
@@ -47,28 +49,64 @@ pub(crate) fn talk_at<C: Future>(
     capabilities: Value,
     client: impl FnOnce(Talk) -> C,
 ) -> C::Output {
-    let (ours, theirs) = pair(1 << 16);
-    let limits = Limits { ask: Duration::from_secs(20), ..Limits::default() };
-    let endpoint = Endpoint::builder(service.catalog().clone()).limits(limits).build();
-    let machine = Stdio::new(endpoint, Instant::ZERO);
-    let host = Host::<_, Shared>::new(service.clone(), time.clone());
-    let talk = Talk {
-        end: theirs,
-        unread: String::new(),
-        revision,
-        capabilities,
-        ids: 0,
-        asked: Vec::new(),
-        withdrawn: 0,
-    };
-    let client = async move {
-        let mut talk = talk;
-        talk.greet().await;
-        client(talk).await
-    };
-    let (ended, output) = time.run(host.run(machine, ours, Extensions::new(), pending()), client);
-    ended.expect("the client ended it");
-    output
+    Served::new(service).at(time).talk(revision, capabilities, client)
+}
+
+/// A service, served over stdio.
+pub(crate) struct Served {
+    time: VirtualTime,
+    service: Service,
+    hub: Arc<dyn Hub>,
+}
+
+impl Served {
+    pub(crate) fn new(service: &Service) -> Self {
+        let (time, hub) = (VirtualTime::default(), Arc::new(MemoryHub::new()));
+        Self { time, service: service.clone(), hub }
+    }
+
+    pub(crate) fn at(self, time: &VirtualTime) -> Self {
+        Self { time: time.clone(), ..self }
+    }
+
+    pub(crate) fn hub(self, hub: Arc<dyn Hub>) -> Self {
+        Self { hub, ..self }
+    }
+
+    pub(crate) fn talk<C: Future>(
+        self,
+        revision: &'static str,
+        capabilities: Value,
+        client: impl FnOnce(Talk) -> C,
+    ) -> C::Output {
+        let (ours, theirs) = pair(1 << 16);
+        let limits = Limits { ask: Duration::from_secs(20), ..Limits::default() };
+        let endpoint = Endpoint::builder(self.service.catalog().clone()).limits(limits).build();
+        let machine = Stdio::new(endpoint, Instant::ZERO);
+        let sessions = Arc::new(MemorySessionStore::new());
+        let host =
+            Host::<_, Shared>::with_stores(self.service, self.time.clone(), sessions, self.hub);
+        let talk = Talk {
+            end: theirs,
+            unread: String::new(),
+            revision,
+            capabilities,
+            ids: 0,
+            asked: Vec::new(),
+            withdrawn: 0,
+        };
+        let client = async move {
+            let mut talk = talk;
+            talk.greet().await;
+            client(talk).await
+        };
+        let served = host.run(machine, ours, Extensions::new(), pending());
+        let (ended, output) = self.time.run(served, client);
+        // A client that is gone reads no last words.
+        let gone = |error: std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+        assert!(ended.is_ok() || ended.is_err_and(gone));
+        output
+    }
 }
 
 impl Talk {
