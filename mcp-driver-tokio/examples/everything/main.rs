@@ -22,6 +22,7 @@ async fn main() -> Result<(), Error> {
     };
     let server = http(service)
         .allow_delete(true)
+        .http_sse("/sse", "/messages")
         .on_notice(|notice| eprintln!("{notice}"))
         .bind(address)
         .await?;
