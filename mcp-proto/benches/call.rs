@@ -1,4 +1,5 @@
 //! One `tools/call`, HTTP bytes to HTTP bytes, against parsing its body as a `Value`.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)] // it measures
 
 #[path = "../tests/fixture/measured.rs"]
 mod measured;

@@ -1,5 +1,6 @@
 //! What the architecture promises and the compiler cannot check: nothing outside of the revision
-//! module names or compares a version, and the core depends on nothing that does more than compute.
+//! module names or compares a version, and the core neither does more than compute nor depends on
+//! what does.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,6 +53,26 @@ fn the_check_knows_an_offence_when_it_sees_one() {
 }
 
 #[test]
+fn the_core_reaches_for_nothing_of_the_world() {
+    let mut offences = Vec::new();
+    for path in sources().into_iter().filter(|path| is_of_the_core(path)) {
+        let source = std::fs::read_to_string(&path).expect("a source file");
+        for (number, line) in code(&source) {
+            if let Some(what) = reaches_for(line) {
+                offences.push(format!("{}:{number}: {what}: {}", path.display(), line.trim()));
+            }
+        }
+    }
+    assert!(offences.is_empty(), "that is a driver's to do:\n{}", offences.join("\n"));
+    for line in ["use std::{fs, io};", "std::thread::spawn(|| ())", "let now = Instant::now();"] {
+        assert!(reaches_for(line).is_some(), "{line}");
+    }
+    for line in ["use std::io;", "use core::net::SocketAddr;", "use crate::time::Instant;"] {
+        assert_eq!(reaches_for(line), None, "{line}");
+    }
+}
+
+#[test]
 fn the_core_depends_on_no_runtime_clock_or_random_source() {
     let tree = Command::new(env!("CARGO"))
         .args(["tree", "-p", "mcp-proto", "--no-default-features", "-e", "normal"])
@@ -88,6 +109,27 @@ fn the_core_depends_on_no_runtime_clock_or_random_source() {
     let found: Vec<_> =
         crates.iter().filter(|name| impure.iter().any(|banned| is(name, banned))).collect();
     assert!(found.is_empty(), "{found:?}");
+}
+
+/// The service layer is held to it as well: it has futures, and still no world.
+fn is_of_the_core(path: &Path) -> bool {
+    path.starts_with(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
+}
+
+/// What of the world a line of code uses by itself, rather than ask for it.
+fn reaches_for(line: &str) -> Option<&'static str> {
+    let of_std = ["net", "fs", "env", "thread", "process", "time"];
+    let named = |module: &&&str| {
+        let listed = line.strip_prefix("use std::{").is_some_and(|list| {
+            list.split(['{', '}', ',', ';'])
+                .any(|item| item.trim().split("::").next() == Some(module))
+        });
+        listed
+            || line.contains(&format!("std::{module}::"))
+            || line.contains(&format!("std::{module};"))
+    };
+    let calls = ["Instant::now(", "SystemTime", "println!", "print!(", "dbg!"];
+    of_std.iter().find(named).or_else(|| calls.iter().find(|call| line.contains(**call))).copied()
 }
 
 /// What holds a version of the protocol. (A stored record's version counts its changes.)

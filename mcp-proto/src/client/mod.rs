@@ -79,7 +79,7 @@ mod limits;
 mod machine;
 mod negotiation;
 #[cfg(test)]
-mod properties;
+mod property_tests;
 mod session;
 mod stdio;
 mod timers;

@@ -69,7 +69,7 @@ pub struct ParseLearnedError;
 
 impl fmt::Display for ParseLearnedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a version and a carriage, like `2025-11-25 http`")
+        f.write_str("not a version of the protocol, a space, and a carriage such as `http`")
     }
 }
 

@@ -1,11 +1,11 @@
 //! Accepts connections, until it is told to stop, and sees them to their ends.
 
 use core::future::{Future, poll_fn};
+use core::net::SocketAddr;
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll};
 use core::time::Duration;
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::crowd::{Crowd, Member, Stage};

@@ -1,9 +1,9 @@
 //! What a driver is: a runtime, a listener, and this process's standard streams.
 
 use core::future::Future;
+use core::net::SocketAddr;
 use core::task::{Context, Poll};
 use std::io;
-use std::net::SocketAddr;
 
 use futures_io::{AsyncRead, AsyncWrite};
 

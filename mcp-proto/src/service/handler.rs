@@ -1,10 +1,10 @@
 //! Functions as handlers.
 
+use core::any::Any;
 use core::future::Future;
 use core::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::thread;
 
 use futures_util::FutureExt;
 
@@ -104,7 +104,10 @@ handlers!(T1 T2 T3 T4 T5 T6 T7 T8);
 
 /// The outcome of a handler, whatever it did: a panic is an internal error of its call, and ends
 /// nothing else.
-fn settle<K: Kind>(done: thread::Result<Result<K::Result, Error>>, watch: &Watch) -> Outcome {
+fn settle<K: Kind>(
+    done: Result<Result<K::Result, Error>, Box<dyn Any + Send>>,
+    watch: &Watch,
+) -> Outcome {
     let done = done.unwrap_or_else(|panic| Err(Error::internal(panicked(&*panic))));
     match done {
         Ok(result) => result.into(),
@@ -112,7 +115,7 @@ fn settle<K: Kind>(done: thread::Result<Result<K::Result, Error>>, watch: &Watch
     }
 }
 
-fn panicked(panic: &(dyn core::any::Any + Send)) -> String {
+fn panicked(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("the handler panicked: {}", text.unwrap_or("without a text"))

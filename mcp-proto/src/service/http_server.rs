@@ -2,8 +2,8 @@
 
 use core::fmt::{self, Display};
 use core::future::{Future, pending};
+use core::net::SocketAddr;
 use core::time::Duration;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use http::Extensions;
