@@ -14,8 +14,8 @@ use http::Extensions;
 use super::run::Loop;
 use super::work::Work;
 use super::{
-    Execution, Guard, Hub, MemoryHub, MemorySessionStore, Parts, Runtime, Service, SessionStore,
-    Shared, Threading, Verification, VerifyError,
+    Execution, Guard, Hub, Later, MemoryHub, MemorySessionStore, Outliving, Parts, Runtime,
+    Service, SessionStore, Shared, Threading, Verification, VerifyError,
 };
 use crate::auth::{Principal, Refusal};
 use crate::effect::{Effect, EffectError, Reply};
@@ -113,7 +113,8 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
     ///
     /// `extensions` are handed to the stream's calls beside their HTTP request. Once `until` is
     /// done, no further request is taken and the stream ends when the running calls have ended.
-    /// Dropping the future cancels what runs.
+    /// Dropping the future cancels what runs. Where the stream ends before calls do whose results
+    /// can be fetched elsewhere, they run on, [detached](Runtime::detach).
     ///
     /// Handlers are polled in here, at once when their call comes; a handler that waits holds up
     /// nothing else, one that blocks the thread holds up its stream. Cancelling is dropping.
@@ -131,13 +132,18 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
         C: Carrier,
         S: AsyncRead + AsyncWrite + Unpin,
         U: Future<Output = ()>,
+        Outliving<C, R, M>: Later<'static, M, ()>,
     {
         // Made out here: what an async block moves into its own locals it would hold twice.
         let mut running = Loop::new(stream, machine, Work::new(self.clone(), extensions));
-        let timer = self.0.runtime.timer();
+        let (timer, host) = (self.0.runtime.timer(), self.clone());
         async move {
             let (mut timer, mut until) = (pin!(timer), pin!(until));
-            poll_fn(|cx| running.poll(timer.as_mut(), until.as_mut(), cx)).await
+            let ended = poll_fn(|cx| running.poll(timer.as_mut(), until.as_mut(), cx)).await;
+            if let Some(rest) = running.outliving(host.runtime().timer()) {
+                host.runtime().detach(rest.boxed());
+            }
+            ended
         }
     }
 

@@ -11,8 +11,8 @@ use http::Extensions;
 use super::accept::{Acceptor, Notice};
 use super::crowd::{Member, Stage};
 use super::{
-    Announcer, Driver, Error, Guard, Host, Hub, Listener, Local, MemoryHub, MemorySessionStore,
-    Service, SessionStore, Shared, Storage, Threading,
+    Announcer, Driver, Error, Guard, Host, Hub, Later, Listener, Local, MemoryHub,
+    MemorySessionStore, Outliving, Service, SessionStore, Shared, Storage, Threading,
 };
 use crate::auth::Authorization;
 use crate::revision::AdapterSet;
@@ -241,7 +241,10 @@ struct Served<D: Driver<M>, M: Threading> {
     member: Member,
 }
 
-impl<D: Driver<M>, M: Threading> Served<D, M> {
+impl<D: Driver<M>, M: Threading> Served<D, M>
+where
+    Outliving<Connection, D, M>: Later<'static, M, ()>,
+{
     async fn run(self) {
         let Self { host, endpoint, stream, peer, member } = self;
         let machine = Connection::new(endpoint, host.runtime().now());

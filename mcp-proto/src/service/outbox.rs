@@ -93,9 +93,13 @@ impl Outbox {
         self.0.waker.register(waker);
     }
 
-    /// Takes nothing any more: nobody is left who would do it.
+    /// Takes nothing any more, and drops what waits: nobody is left who would do it.
     pub(crate) fn close(&self) {
-        self.queue().closed = true;
+        let mut queue = self.queue();
+        queue.closed = true;
+        let left = core::mem::take(&mut queue.commands);
+        drop(queue);
+        drop(left);
     }
 
     pub(crate) fn send(&self, call: CallId, command: Command) {

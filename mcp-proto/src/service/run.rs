@@ -10,7 +10,7 @@ use futures_io::{AsyncRead, AsyncWrite};
 
 use super::host::Carrier;
 use super::work::Work;
-use super::{Runtime, Threading, Timer};
+use super::{Outliving, Runtime, Threading, Timer};
 use crate::server::Closing;
 use crate::time::{Instant, earlier};
 
@@ -105,7 +105,6 @@ where
             moved |= self.write(now, cx);
             if self.is_over(now) {
                 self.work.advance(&mut self.machine, now, cx);
-                self.work.detach();
                 return Poll::Ready(self.broken.take().map_or(Ok(()), Err));
             }
             if !moved && self.rest(timer.as_mut(), cx).is_pending() {
@@ -114,6 +113,12 @@ where
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// What goes on though the stream is gone, if anything does.
+    pub(crate) fn outliving(self, timer: R::Timer) -> Option<Outliving<C, R, M>> {
+        let Self { machine, work, .. } = self;
+        (!machine.is_idle()).then(|| Outliving::new(machine, work, timer))
     }
 
     /// Hands one chunk in.

@@ -35,11 +35,6 @@ impl<M: Threading> Running<M> {
         self.handler.is_some()
     }
 
-    /// The handler, to be run on where nobody waits for its outcome.
-    pub(crate) fn into_handler(mut self) -> Option<M::Boxed<'static, Outcome>> {
-        self.handler.take()
-    }
-
     /// Drops the handler where it waits; this then ends without an outcome.
     pub fn cancel(&mut self) {
         if let Some(handler) = self.handler.take() {

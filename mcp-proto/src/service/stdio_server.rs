@@ -12,8 +12,8 @@ use http::Extensions;
 
 use super::crowd::{Crowd, Member, Stage};
 use super::{
-    Announcer, Driver, Error, Host, Hub, Local, MemoryHub, MemorySessionStore, Service,
-    SessionStore, Shared, Storage, Threading,
+    Announcer, Driver, Error, Host, Hub, Later, Local, MemoryHub, MemorySessionStore, Outliving,
+    Service, SessionStore, Shared, Storage, Threading,
 };
 use crate::revision::AdapterSet;
 use crate::server::{Endpoint, EndpointBuilder, Limits, Stdio};
@@ -110,7 +110,10 @@ struct Served<D, S, M: Threading> {
     ended: Arc<Mutex<Option<io::Result<()>>>>,
 }
 
-impl<D: Driver<M>, S: AsyncRead + AsyncWrite + Unpin, M: Threading> Served<D, S, M> {
+impl<D: Driver<M>, S: AsyncRead + AsyncWrite + Unpin, M: Threading> Served<D, S, M>
+where
+    Outliving<Stdio, D, M>: Later<'static, M, ()>,
+{
     async fn run(self) {
         let Self { host, endpoint, stream, member, ended } = self;
         let machine = Stdio::new(endpoint, host.runtime().now());

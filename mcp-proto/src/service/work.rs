@@ -31,6 +31,13 @@ pub(crate) struct Work<R, M: Threading> {
 
 type Answering = Pin<Box<dyn Future<Output = Result<Reply, EffectError>> + Send>>;
 
+/// What handlers, or what they started elsewhere, still want done is not done any more.
+impl<R, M: Threading> Drop for Work<R, M> {
+    fn drop(&mut self) {
+        self.outbox.close();
+    }
+}
+
 impl<R: Runtime<M>, M: Threading> Work<R, M> {
     /// Nothing yet. Calls see `extensions`.
     pub(crate) fn new(host: Host<R, M>, extensions: Extensions) -> Self {
@@ -86,16 +93,6 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                 return moved;
             }
             moved = true;
-        }
-    }
-
-    /// Lets the calls run on that outlive their stream: those that the machine did not cancel.
-    pub(crate) fn detach(&mut self) {
-        self.outbox.close();
-        for running in core::mem::take(&mut self.calls) {
-            if let Some(handler) = running.into_handler() {
-                self.host.runtime().detach(handler);
-            }
         }
     }
 

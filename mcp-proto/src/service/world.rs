@@ -4,6 +4,7 @@ use core::future::Future;
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,11 @@ use crate::time::Instant;
 /// A runtime whose time passes only when nothing else can happen.
 #[derive(Clone, Default)]
 pub(crate) struct VirtualTime(Arc<Mutex<Clock>>);
+
+thread_local! {
+    /// What was left to run on; it does whenever something is [run](VirtualTime::run).
+    static DETACHED: RefCell<Vec<Pin<Box<dyn Future<Output = ()>>>>> = RefCell::default();
+}
 
 #[derive(Default)]
 struct Clock {
@@ -66,6 +72,9 @@ impl VirtualTime {
             flag.0.store(false, Ordering::SeqCst);
             poll_into(&mut served, server.as_mut(), &mut cx);
             poll_into(&mut done, client.as_mut(), &mut cx);
+            let mut detached = DETACHED.take();
+            detached.retain_mut(|work| work.as_mut().poll(&mut cx).is_pending());
+            DETACHED.with_borrow_mut(|all| all.append(&mut detached));
             (served, done) = match (served, done) {
                 (Some(served), Some(done)) => return (served, done),
                 unfinished => unfinished,
@@ -126,8 +135,13 @@ impl<M: Threading> Runtime<M> for VirtualTime {
         Ok(())
     }
 
-    fn detach<T: 'static>(&self, _: M::Boxed<'static, T>) {
+    fn detach<T: 'static>(&self, work: M::Boxed<'static, T>) {
         self.clock().detached += 1;
+        DETACHED.with_borrow_mut(|all| {
+            all.push(Box::pin(async move {
+                work.await;
+            }));
+        });
     }
 }
 

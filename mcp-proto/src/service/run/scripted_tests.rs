@@ -23,6 +23,8 @@ use crate::time::Instant;
 /// A machine that says what it was given to say, and remembers what it was told.
 #[derive(Default)]
 struct Script {
+    /// Something goes on when the stream is gone.
+    busy: bool,
     says: VecDeque<Output>,
     told: Arc<Mutex<Vec<String>>>,
     out: Vec<u8>,
@@ -88,7 +90,7 @@ impl Machine for Script {
         self.tell(format!("{call}: close stream"));
     }
     fn is_idle(&self) -> bool {
-        true
+        !self.busy
     }
     fn close(&mut self) {
         self.tell("close");
@@ -305,12 +307,13 @@ fn what_a_handler_says_goes_before_its_answer_even_if_it_never_waits() {
 }
 
 #[test]
-fn calls_that_outlive_their_stream_run_on_and_cancelled_ones_do_not() {
+fn a_machine_that_is_not_idle_when_its_stream_ends_goes_on() {
     let time = VirtualTime::default();
     let machine = Script {
         says: [calls(1, "hang"), calls(2, "hang"), Output::Event(Event::Cancelled(CallId(1)))]
             .into(),
         closes: Some((seconds(1), Closing::Closed)),
+        busy: true,
         ..Script::default()
     };
     let (ours, _theirs) = pair(64);
