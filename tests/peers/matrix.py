@@ -4,7 +4,8 @@
 usage: matrix.py --server NAME=COMMAND ...
 
 A cell is one client, driver, transport and revision: the client lists the tools, calls `add`, reads a resource,
-and must have negotiated that very revision and got exactly the expected results.
+and must have negotiated that very revision and got exactly the expected results. The SDKs' clients also fill in a
+form, lend their model, come back for the result of a call whose stream the server closed, and hear of a change.
 """
 
 import argparse
@@ -26,7 +27,16 @@ AT_ONCE = 2  # cells that run side by side
 HANDSHAKE = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 REVISIONS = [*HANDSHAKE, "2026-07-28"]
 STRUCTURED = REVISIONS[2:]  # where a tool's result has structured content
-TRANSPORTS = ["http", "stdio"]
+TRANSPORTS = {"http": REVISIONS, "sse": HANDSHAKE, "stdio": REVISIONS}  # where each is of use
+
+
+ANSWERED = {
+    "elicited": 'User response: action=accept, content={"username":"Ada","email":"ada@example.com"}',
+    "sampled": "LLM response: Paris",
+    "resumed": "Reconnection test completed successfully. If you received this, the client properly reconnected after "
+               "stream closure.",
+    "changed": True,
+}
 
 
 @dataclass(frozen=True)
@@ -34,7 +44,9 @@ class Client:
     name: str
     command: list[str]
     revisions: list[str]
-    lacks: str = ""  # why the other revisions have no cell
+    lacks: str = ""  # why other cells are missing
+    transports: tuple[str, ...] = tuple(TRANSPORTS)
+    is_asked: bool = True  # and answers, resumes and hears of changes
 
 
 def clients() -> list[Client]:
@@ -47,7 +59,8 @@ def clients() -> list[Client]:
                lacks="has the handshake only"),
         Client(f"TypeScript {v2}", [node(), str(programs / "typescript_v2.mjs")], REVISIONS),
         Client(f"Python {python}", [str(PYTHON), str(HERE / "clients" / "python_sdk.py")], REVISIONS),
-        Client("raw", [sys.executable, str(HERE / "clients" / "raw.py")], REVISIONS),
+        Client("raw", [sys.executable, str(HERE / "clients" / "raw.py")], REVISIONS,
+               transports=("http", "stdio"), is_asked=False),
     ]
 
 
@@ -70,10 +83,12 @@ def main() -> None:
         rows = []
         for name, command in servers:
             url = running.enter_context(listening(f"matrix-{name}", command))
-            places = {"http": [url], "stdio": [*command, "--stdio"]}
-            rows += [(client, name, transport, places[transport]) for client in clients() for transport in TRANSPORTS]
+            places = {"http": [url], "sse": [url.removesuffix("/mcp") + "/sse"], "stdio": [*command, "--stdio"]}
+            rows += [(client, name, transport, places[transport])
+                     for client in clients() for transport in client.transports]
         cells = [Cell(client, driver, transport, revision, place)
-                 for client, driver, transport, place in rows for revision in client.revisions]
+                 for client, driver, transport, place in rows for revision in client.revisions
+                 if revision in TRANSPORTS[transport]]
         with ThreadPoolExecutor(AT_ONCE) as pool:
             outcomes = dict(zip([key(cell) for cell in cells], pool.map(outcome, cells)))
     print_table(rows, outcomes)
@@ -103,21 +118,22 @@ def outcome(cell: Cell) -> str:
     if client.returncode != 0:
         return f"ended with {client.returncode}\n{(out + err).strip()}"
     try:
-        return difference(json.loads(out), cell.revision)
+        return difference(json.loads(out), cell)
     except ValueError:
         return f"printed no report: {out!r}"
 
 
-def difference(report: dict, revision: str) -> str:
+def difference(report: dict, cell: Cell) -> str:
     sum = {"total": 42}
     tools = report.pop("tools")
     if "add" not in tools or tools != sorted(tools):
         return f"listed {tools}"
     expected = {
-        "revision": revision,
+        "revision": cell.revision,
         "text": sum,
-        "structured": sum if revision in STRUCTURED else None,
+        "structured": sum if cell.revision in STRUCTURED else None,
         "resource": "This is the content of the static text resource.",
+        **(ANSWERED if cell.client.is_asked else {}),
     }
     report["text"] = json.loads(report["text"])
     return "" if report == expected else f"expected {expected}, got {report}"
@@ -134,6 +150,7 @@ def print_table(rows: list, outcomes: dict) -> None:
         print("  ".join(word.ljust(width) for word, width in zip(line, widths)).rstrip())
     for client in dict.fromkeys(client.name + " " + client.lacks for client, *_ in rows if client.lacks):
         print(f"-  {client}")
+    print("-  sse is HTTP+SSE, which went with the handshake")
 
 
 if __name__ == "__main__":

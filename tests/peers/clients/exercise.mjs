@@ -1,6 +1,22 @@
-// What every TypeScript client does once it is connected, and how it tells the matrix.
+// What every TypeScript client does, how it answers when it is asked, and how it tells the matrix.
+
+export const capabilities = { elicitation: {}, sampling: {} };
+
+export const answers = {
+  'elicitation/create': () => ({ action: 'accept', content: { username: 'Ada', email: 'ada@example.com' } }),
+  'sampling/createMessage': () => ({
+    role: 'assistant',
+    model: 'none',
+    content: { type: 'text', text: 'Paris' }
+  })
+};
+
+// A change of the tools as a promise, and what to call when it is told.
+export const change = {};
+change.heard = new Promise((resolve) => (change.tell = resolve));
 
 export async function exercise(client) {
+  const text = async (name, args) => (await client.callTool({ name, arguments: args })).content[0].text;
   const { tools } = await client.listTools();
   const sum = await client.callTool({ name: 'add', arguments: { a: 2, b: 40 } });
   const page = await client.readResource({ uri: 'test://static-text' });
@@ -8,8 +24,29 @@ export async function exercise(client) {
     tools: tools.map((tool) => tool.name),
     text: sum.content[0].text,
     structured: sum.structuredContent ?? null,
-    resource: page.contents[0].text
+    resource: page.contents[0].text,
+    elicited: await elicited((args) => text('test_elicitation', args)),
+    sampled: await text('test_sampling', { prompt: 'What is the capital of France?' }),
+    resumed: await text('test_reconnection', {}),
+    changed: await changed(() => text('test_trigger_tool_change', {}))
   };
+}
+
+// Where the revision has no way to ask, the answer is in the next call's arguments, which a model would write.
+async function elicited(call) {
+  const said = await call({ message: 'Who are you?' });
+  const example = said.split('\n\n').at(-1);
+  if (!example.startsWith('{')) return said;
+  return call({ ...JSON.parse(example), input_responses: { user: answers['elicitation/create']() } });
+}
+
+// The SDKs open the stream of changes when they like, so the change is made until it is told.
+async function changed(make) {
+  for (;;) {
+    await make();
+    const pause = new Promise((resolve) => setTimeout(resolve, 200));
+    if (await Promise.race([change.heard.then(() => true), pause])) return true;
+  }
 }
 
 export function report(revision, results) {

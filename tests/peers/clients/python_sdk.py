@@ -1,20 +1,73 @@
-"""The Python SDK 2.x. usage: python_sdk.py REVISION http URL | REVISION stdio COMMAND..."""
+"""The Python SDK 2.x. usage: python_sdk.py REVISION http|sse URL | REVISION stdio COMMAND..."""
 
 import asyncio
 import json
 import sys
+from contextlib import AsyncExitStack
 
 import mcp.client.session
+import mcp_types as types
 from mcp import Client, StdioServerParameters
+from mcp.client.sse import sse_client
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+SERVERS = {
+    "http": lambda url: url,
+    "sse": sse_client,
+    "stdio": lambda command, *args: StdioServerParameters(command=command, args=list(args)),
+}
 
-async def main(wanted: str, kind: str, place: str, *args: str) -> None:
-    server = place if kind == "http" else StdioServerParameters(command=place, args=list(args))
-    mode = "auto" if wanted in MODERN_PROTOCOL_VERSIONS else "legacy"
+
+ACCEPTED = {"action": "accept", "content": {"username": "Ada", "email": "ada@example.com"}}
+
+
+async def fill_in(_context, _params) -> types.ElicitResult:
+    return types.ElicitResult(**ACCEPTED)
+
+
+async def sample(_context, _params) -> types.CreateMessageResult:
+    content = types.TextContent(type="text", text="Paris")
+    return types.CreateMessageResult(role="assistant", model="none", content=content)
+
+
+async def main(wanted: str, kind: str, *place: str) -> None:
+    modern = wanted in MODERN_PROTOCOL_VERSIONS
+    heard = asyncio.Event()
+
+    async def notified(message) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            heard.set()
+
     # This SDK always offers its newest handshake revision; an older one is put in its place.
     mcp.client.session.LATEST_HANDSHAKE_VERSION = wanted
-    async with Client(server, mode=mode, read_timeout_seconds=10) as client:
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(Client(
+            SERVERS[kind](*place), mode="auto" if modern else "legacy", read_timeout_seconds=10,
+            elicitation_callback=fill_in, sampling_callback=sample, message_handler=notified,
+        ))
+        # Changes are told unasked before, and on a stream that is asked for since.
+        changes = await stack.enter_async_context(client.listen(tools_list_changed=True)) if modern else None
+
+        async def text(tool: str, arguments: dict) -> str:
+            return (await client.call_tool(tool, arguments)).content[0].text
+
+        async def elicited() -> str:
+            """Where the revision has no way to ask, the answer is in the next call's arguments, which a model would
+            write."""
+            said = await text("test_elicitation", {"message": "Who are you?"})
+            example = said.split("\n\n")[-1]
+            if not example.startswith("{"):
+                return said
+            return await text("test_elicitation", {**json.loads(example), "input_responses": {"user": ACCEPTED}})
+
+        async def changed() -> bool:
+            """The SDK opens the stream of changes when it likes, so the change is made until it is told."""
+            told = asyncio.ensure_future(anext(changes) if changes else heard.wait())
+            while not told.done():
+                await text("test_trigger_tool_change", {})
+                await asyncio.wait([told], timeout=0.2)
+            return True
+
         tools = await client.list_tools()
         total = await client.call_tool("add", {"a": 2, "b": 40})
         page = await client.read_resource("test://static-text")
@@ -24,6 +77,10 @@ async def main(wanted: str, kind: str, place: str, *args: str) -> None:
             "text": total.content[0].text,
             "structured": total.structured_content,
             "resource": page.contents[0].text,
+            "elicited": await elicited(),
+            "sampled": await text("test_sampling", {"prompt": "What is the capital of France?"}),
+            "resumed": await text("test_reconnection", {}),
+            "changed": await changed(),
         }
     print(json.dumps(report))
 

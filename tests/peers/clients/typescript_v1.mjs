@@ -1,16 +1,23 @@
-// The TypeScript SDK 1.x. usage: node typescript_v1.mjs REVISION http URL | REVISION stdio COMMAND...
+// The TypeScript SDK 1.x. usage: node typescript_v1.mjs REVISION http|sse URL | REVISION stdio COMMAND...
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { exercise, report } from './exercise.mjs';
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ToolListChangedNotificationSchema
+} from '@modelcontextprotocol/sdk/types.js';
+import { answers, capabilities, change, exercise, report } from './exercise.mjs';
 
 const [wanted, kind, place, ...args] = process.argv.slice(2);
 
-const transport =
-  kind === 'http'
-    ? new StreamableHTTPClientTransport(new URL(place))
-    : new StdioClientTransport({ command: place, args });
+const transport = {
+  http: () => new StreamableHTTPClientTransport(new URL(place)),
+  sse: () => new SSEClientTransport(new URL(place)),
+  stdio: () => new StdioClientTransport({ command: place, args })
+}[kind]();
 
 // This SDK always offers its newest revision; an older one is put into the offer on its way out.
 const send = transport.send.bind(transport);
@@ -26,7 +33,10 @@ transport.setProtocolVersion = (version) => {
   setProtocolVersion?.(version);
 };
 
-const client = new Client({ name: 'typescript-v1', version: '1' });
+const client = new Client({ name: 'typescript-v1', version: '1' }, { capabilities });
+client.setRequestHandler(ElicitRequestSchema, answers['elicitation/create']);
+client.setRequestHandler(CreateMessageRequestSchema, answers['sampling/createMessage']);
+client.setNotificationHandler(ToolListChangedNotificationSchema, change.tell);
 await client.connect(transport);
 report(negotiated, await exercise(client));
 await transport.terminateSession?.();

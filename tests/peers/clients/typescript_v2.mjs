@@ -1,23 +1,29 @@
-// The TypeScript SDK 2.x. usage: node typescript_v2.mjs REVISION http URL | REVISION stdio COMMAND...
+// The TypeScript SDK 2.x. usage: node typescript_v2.mjs REVISION http|sse URL | REVISION stdio COMMAND...
 
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { exercise, report } from './exercise.mjs';
+import { answers, capabilities, change, exercise, report } from './exercise.mjs';
 
 const [wanted, kind, place, ...args] = process.argv.slice(2);
 
-const transport =
-  kind === 'http'
-    ? new StreamableHTTPClientTransport(new URL(place))
-    : new StdioClientTransport({ command: place, args });
+const transport = {
+  http: () => new StreamableHTTPClientTransport(new URL(place)),
+  sse: () => new SSEClientTransport(new URL(place)),
+  stdio: () => new StdioClientTransport({ command: place, args })
+}[kind]();
 
-const offer =
-  wanted === '2026-07-28'
-    ? { versionNegotiation: { mode: { pin: wanted } } }
-    : { supportedProtocolVersions: [wanted] };
+const modern = wanted === '2026-07-28';
+const offer = modern
+  ? { versionNegotiation: { mode: { pin: wanted } } }
+  : { supportedProtocolVersions: [wanted] };
 
-const client = new Client({ name: 'typescript-v2', version: '1' }, offer);
+const client = new Client({ name: 'typescript-v2', version: '1' }, { capabilities, ...offer });
+for (const [method, answer] of Object.entries(answers)) client.setRequestHandler(method, answer);
+client.setNotificationHandler('notifications/tools/list_changed', change.tell);
 await client.connect(transport);
+// Changes are told unasked before, and on a stream that is asked for since.
+const listening = modern ? await client.listen({ toolsListChanged: true }) : undefined;
 report(client.getNegotiatedProtocolVersion(), await exercise(client));
+await listening?.close();
 await transport.terminateSession?.();
 await client.close();
