@@ -2,7 +2,6 @@
 
 use core::time::Duration;
 
-use crate::frame::http1;
 use crate::frame::json::ScanLimits;
 use crate::frame::sse;
 use crate::revision::ReadLimits;
@@ -94,10 +93,5 @@ impl Limits {
 
     pub(crate) fn sse(&self) -> sse::Limits {
         sse::Limits { line: self.message + "data: ".len(), event: self.message }
-    }
-
-    /// The limits of the connections below.
-    pub fn http(&self) -> http1::Limits {
-        http1::Limits::default()
     }
 }
