@@ -1,4 +1,4 @@
-//! Model Context Protocol servers on tokio.
+//! Model Context Protocol servers and clients on tokio.
 //!
 //! This crate adds sockets, timers and standard streams to [`mcp_proto`], whose service layer it
 //! exports: handlers go into a [`Registry`], and [`http()`] or [`stdio()`] serves what it builds.
@@ -27,7 +27,9 @@
 //! Each connection is a task of its own. Services of [`Registry::local`] stay on one thread;
 //! nothing else changes.
 
+mod dial;
 mod net;
+mod process;
 mod runtime;
 mod stdio;
 mod thread;
@@ -44,9 +46,28 @@ pub use mcp_stores::{RedisBuilder, RedisStorage};
 pub use mcp_stores::{SqliteBuilder, SqliteStorage};
 
 pub use net::TcpConnections;
+pub use process::ChildProcess;
 pub use runtime::Tokio;
 pub use stdio::StandardStreams;
 pub use tokio_stream::TokioStream;
+
+/// A client on tokio.
+///
+/// ```no_run
+/// # async fn run() -> Result<(), mcp_driver_tokio::Error> {
+/// use mcp_driver_tokio::Client;
+///
+/// let client = Client::http("http://127.0.0.1:8080/mcp").connect().await?;
+/// for tool in client.list_tools().await? {
+///     println!("{}", tool.name);
+/// }
+/// let server = ["npx", "-y", "@modelcontextprotocol/server-everything"];
+/// let client = Client::stdio(server).connect().await?;
+/// println!("{:?}", client.revision());
+/// # Ok(())
+/// # }
+/// ```
+pub type Client = client::Client<Tokio>;
 
 /// Serves `service` over HTTP: at the path `/mcp`, for loopback hosts, unless told otherwise.
 pub fn http<M: Threading>(service: Service<M>) -> HttpBuilder<Tokio, M>

@@ -1,5 +1,6 @@
 //! Both drivers, on real sockets, pipes and processes: what they must do alike.
 
+mod client;
 mod http;
 mod local;
 mod narrow_pipe;

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::InvalidUrl;
 use crate::model::{FailureKind, InputRequired};
 use crate::revision::{BadReply, ServerError};
 
@@ -37,6 +38,8 @@ pub enum ErrorKind {
     TooManyCalls,
     /// Nothing can be asked in this way; the text says what instead.
     Misuse(&'static str),
+    /// The server's URL is none.
+    InvalidUrl(InvalidUrl),
     /// The revision that the server speaks has no such call.
     NotInRevision,
     /// A question of the server's was not answered.
@@ -119,6 +122,7 @@ impl ClientError {
             | ErrorKind::Closed
             | ErrorKind::TooManyCalls
             | ErrorKind::Misuse(_)
+            | ErrorKind::InvalidUrl(_)
             | ErrorKind::NotInRevision
             | ErrorKind::InputRequired(_)
             | ErrorKind::Unanswered(_) => Erred::Caller,
@@ -164,6 +168,7 @@ impl fmt::Display for ErrorKind {
             Self::Closed => f.write_str("the client is closed"),
             Self::TooManyCalls => f.write_str("too many calls are under way"),
             Self::Misuse(why) => f.write_str(why),
+            Self::InvalidUrl(bad) => bad.fmt(f),
             Self::NotInRevision => {
                 f.write_str("the server's revision of the protocol has no such call")
             }

@@ -18,6 +18,13 @@ pub struct AdapterSet {
     fallback: usize,
 }
 
+/// That revision alone.
+impl From<Revision> for AdapterSet {
+    fn from(revision: Revision) -> Self {
+        Self { adapters: [*revision.adapter()].into(), fallback: 0 }
+    }
+}
+
 impl AdapterSet {
     /// A set of these revisions, in any order. What cannot be attributed to one of them is
     /// answered as the newest would; [`fallback`](Self::with_fallback) changes that.

@@ -26,6 +26,13 @@ impl TokenSource for String {
     }
 }
 
+/// No token at all.
+impl TokenSource for () {
+    async fn token(&self, _: Option<Vec<String>>) -> Result<Option<String>, CarryError> {
+        Ok(None)
+    }
+}
+
 /// A carrier that adds a bearer token to every request (R26-ATOK-01), and tries once more with
 /// another one where the server refuses it: what was refused did not run.
 #[derive(Clone, Debug)]

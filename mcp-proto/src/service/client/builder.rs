@@ -24,6 +24,12 @@ impl ClientBuilder {
         Self { config: Config::new(info), asker: None, hook: None }
     }
 
+    /// Tells the server this name and version.
+    pub fn info(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.config.info = Some(Implementation::new(name, version));
+        self
+    }
+
     /// A builder that begins with this configuration. What can be asked is declared by
     /// [`on_ask`](Self::on_ask) alone.
     pub fn with_config(config: Config) -> Self {
@@ -119,6 +125,11 @@ impl ClientBuilder {
         self.config.capabilities = self.asker.as_ref().map(Asker::can).unwrap_or_default();
         (self.config, self.asker, self.hook)
     }
+}
+
+/// The name of a client that says none.
+pub(super) fn library() -> Implementation {
+    Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
 }
 
 fn shared<R>(carried: Carried, runtime: &R, hook: Option<Hook>) -> Arc<Shared>

@@ -22,8 +22,9 @@ pub(super) trait Link: Send + 'static {
     /// Brings what came, and takes what is to go; says whether anything moved.
     fn poll(&mut self, carried: &mut Carried, now: Instant, cx: &mut Context<'_>) -> bool;
 
-    /// Whether everything that was said is on its way.
-    fn is_flushed(&self) -> bool;
+    /// Ends what carries, once the machine is closed: ready when all was said and nothing is left
+    /// behind.
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 }
 
 type Answering = Pin<Box<dyn Future<Output = Spelled> + Send>>;
@@ -141,8 +142,8 @@ impl<R: Runtime<Threads>, L: Link> Future for Drive<R, L> {
                 state.carried.machine().answer(now, ask, answer);
             }
             moved |= this.round(&mut state, now, cx);
-            if state.carried.machine().is_closed() && this.link.is_flushed() {
-                return Poll::Ready(());
+            if !moved && state.carried.machine().is_closed() {
+                return this.link.poll_end(cx);
             }
             if !moved && this.rest(&mut state, cx).is_pending() {
                 return Poll::Pending;

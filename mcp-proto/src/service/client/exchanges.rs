@@ -179,8 +179,8 @@ impl<C: HttpCarrier> Link for HttpLink<C> {
         true
     }
 
-    fn is_flushed(&self) -> bool {
-        true
+    fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
     }
 }
 

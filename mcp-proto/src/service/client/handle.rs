@@ -1,6 +1,7 @@
 //! The handle itself.
 
 use core::future::Future;
+use core::marker::PhantomData;
 use core::task::{Poll, Waker};
 use std::sync::Arc;
 
@@ -20,10 +21,16 @@ use crate::model::{
 /// it.
 ///
 /// What it calls and how is the same whatever revision the server speaks, and whatever carries the
-/// messages.
-#[derive(Clone)]
-pub struct Client {
+/// messages. `D` is the driver that it was made with, if it was.
+pub struct Client<D = ()> {
     handle: Arc<Handle>,
+    driver: PhantomData<fn() -> D>,
+}
+
+impl<D> Clone for Client<D> {
+    fn clone(&self) -> Self {
+        Self { handle: self.handle.clone(), driver: PhantomData }
+    }
 }
 
 /// Ends the client with the last handle.
@@ -37,16 +44,23 @@ impl Drop for Handle {
     }
 }
 
-impl Client {
+impl Client<()> {
     /// A client of that name and version, to be connected to a server.
     pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ClientBuilder {
         ClientBuilder::new(Implementation::new(name, version))
     }
 
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { handle: Arc::new(Handle { shared }) }
+        Self { handle: Arc::new(Handle { shared }), driver: PhantomData }
     }
 
+    /// The same client, made with a driver.
+    pub(super) fn on<D>(self) -> Client<D> {
+        Client { handle: self.handle, driver: PhantomData }
+    }
+}
+
+impl<D> Client<D> {
     fn shared(&self) -> &Arc<Shared> {
         &self.handle.shared
     }

@@ -10,12 +10,14 @@ mod asking;
 mod bearer;
 mod builder;
 mod calls;
+mod connect;
 mod drive;
 mod exchanges;
 mod handle;
 mod inner;
 mod listening;
 mod pool;
+mod process;
 mod replies;
 mod streams;
 #[cfg(test)]
@@ -25,11 +27,15 @@ pub use asking::{Ask, Asked, Asker, ask_with};
 pub use bearer::{Bearer, TokenSource};
 pub use builder::ClientBuilder;
 pub use calls::{Pages, Pending, ProgressUpdates, Running};
+pub use connect::{ClientDriver, Connect, Http, StartProcess};
 pub use exchanges::{CarryError, HttpCarrier};
 pub use handle::Client;
 pub use listening::{ListenEvent, Listening};
 pub use pool::{Dial, Pool, PoolBody};
+pub use process::{Drain, Process, Stderr};
 pub use replies::ToolReply;
 pub use streams::Respawn;
 
-pub use crate::client::{ClientError, Config, ErrorKind, Learned, Limits, Ran, Server};
+pub use crate::client::{
+    ClientError, Config, Declined, Erred, ErrorKind, Event, Learned, Limits, Ran, Server,
+};

@@ -181,9 +181,16 @@ impl<S: Respawn> Link for StreamLink<S> {
         moved | self.write(stdio, now, cx)
     }
 
-    fn is_flushed(&self) -> bool {
-        let is_written = self.written == self.unwritten.len() && !self.unflushed;
-        is_written || matches!(self.stage, Stage::Gone | Stage::Starting(_))
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let (Stage::Open(stream) | Stage::Ended(stream)) = &mut self.stage else {
+            return Poll::Ready(());
+        };
+        if self.written < self.unwritten.len() || self.unflushed {
+            // The stream holds it up, and wakes when it goes on.
+            return Poll::Pending;
+        }
+        // How a stream closes is nobody's concern any more.
+        Pin::new(stream).poll_close(cx).map(|_| self.stage = Stage::Gone)
     }
 }
 

@@ -1,0 +1,168 @@
+//! What a server's process is started with.
+
+use core::fmt;
+use core::time::Duration;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+/// A program to be started, without a shell, in an environment that is made for it.
+#[derive(Clone, Debug)]
+pub struct Process {
+    words: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
+    inherits: Inherits,
+    directory: Option<PathBuf>,
+    stderr: Stderr,
+    grace: Duration,
+}
+
+/// What of this process's environment another one gets.
+#[derive(Clone, Copy, Debug)]
+enum Inherits {
+    Safe,
+    All,
+}
+
+/// Gets what a process says on stderr.
+pub type Drain = Arc<dyn Fn(&[u8]) + Send + Sync>;
+
+/// Where a process's stderr goes, which is for people (R26-STDIO-12).
+#[derive(Clone, Default)]
+pub enum Stderr {
+    /// Where this process's own goes.
+    #[default]
+    Inherit,
+    /// Nowhere.
+    Discard,
+    /// To a function, as it comes. It must not wait: the process may wait for it.
+    Drain(Drain),
+}
+
+impl Stderr {
+    /// To a function, as it comes.
+    pub fn drain(to: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+        Self::Drain(Arc::new(to))
+    }
+}
+
+impl fmt::Debug for Stderr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Inherit => "Inherit",
+            Self::Discard => "Discard",
+            Self::Drain(_) => "Drain",
+        })
+    }
+}
+
+/// What a program needs to run at all, and no secret is kept in.
+#[cfg(not(windows))]
+const SAFE: &[&str] = &["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
+#[cfg(windows)]
+const SAFE: &[&str] = &[
+    "APPDATA",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PATH",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "PROGRAMFILES",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "USERNAME",
+    "USERPROFILE",
+];
+
+impl Process {
+    /// A program and its arguments. Of the environment it gets what any program needs, such as
+    /// `PATH` and `HOME`.
+    pub fn new<W: Into<OsString>>(command: impl IntoIterator<Item = W>) -> Self {
+        Self {
+            words: command.into_iter().map(Into::into).collect(),
+            variables: Vec::new(),
+            inherits: Inherits::Safe,
+            directory: None,
+            stderr: Stderr::Inherit,
+            grace: Duration::from_secs(2),
+        }
+    }
+
+    /// Sets a variable of its environment.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Gives it the whole environment of this process, with whatever secrets are in it.
+    pub fn inherit_env(mut self) -> Self {
+        self.inherits = Inherits::All;
+        self
+    }
+
+    /// Starts it in this directory.
+    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    /// Sends its stderr there.
+    pub fn stderr(mut self, stderr: Stderr) -> Self {
+        self.stderr = stderr;
+        self
+    }
+
+    /// Waits so long for it to end once its stdin is closed, and as long again once it was told to
+    /// terminate, before it is killed. Two seconds at first.
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// How long it has to end; see [`grace`](Self::grace).
+    pub fn grace_time(&self) -> Duration {
+        self.grace
+    }
+
+    /// Who gets its stderr, where it is drained.
+    pub fn drain(&self) -> Option<Drain> {
+        match &self.stderr {
+            Stderr::Drain(to) => Some(to.clone()),
+            Stderr::Inherit | Stderr::Discard => None,
+        }
+    }
+
+    /// The command that a driver spawns: its stdin and stdout are pipes, and it leads a process
+    /// group of its own, so that what it starts can be ended with it.
+    pub fn command(&self) -> Command {
+        let (program, arguments) = match self.words.split_first() {
+            Some((program, arguments)) => (program.as_os_str(), arguments),
+            None => (OsStr::new(""), self.words.as_slice()),
+        };
+        let mut command = Command::new(program);
+        command.args(arguments);
+        if let Inherits::Safe = self.inherits {
+            command.env_clear();
+            // A shell function in a variable's value is code (as the official SDKs have it).
+            let safe = SAFE.iter().filter_map(|name| Some((name, env::var_os(name)?)));
+            let safe = safe.filter(|(_, value)| !value.as_encoded_bytes().starts_with(b"()"));
+            command.envs(safe);
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(match self.stderr {
+            Stderr::Inherit => Stdio::inherit(),
+            Stderr::Discard => Stdio::null(),
+            Stderr::Drain(_) => Stdio::piped(),
+        });
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command
+    }
+}
