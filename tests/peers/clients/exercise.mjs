@@ -15,6 +15,14 @@ export const answers = {
 export const change = {};
 change.heard = new Promise((resolve) => (change.tell = resolve));
 
+// How often a client came back for the rest of a stream.
+let resumptions = 0;
+
+export function counting(url, init) {
+  if (new Headers(init?.headers).has('last-event-id')) resumptions += 1;
+  return fetch(url, init);
+}
+
 export async function exercise(client) {
   const text = async (name, args) => (await client.callTool({ name, arguments: args })).content[0].text;
   const { tools } = await client.listTools();
@@ -27,7 +35,8 @@ export async function exercise(client) {
     resource: page.contents[0].text,
     elicited: await elicited((args) => text('test_elicitation', args)),
     sampled: await text('test_sampling', { prompt: 'What is the capital of France?' }),
-    resumed: await text('test_reconnection', {}),
+    reconnected: await text('test_reconnection', {}),
+    resumptions,
     changed: await changed(() => text('test_trigger_tool_change', {}))
   };
 }

@@ -6,13 +6,28 @@ import sys
 from contextlib import AsyncExitStack
 
 import mcp.client.session
+import httpx2
 import mcp_types as types
 from mcp import Client, StdioServerParameters
 from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+resumptions = 0  # how often this client came back for the rest of a stream
+
+
+async def count(request: httpx2.Request) -> None:
+    global resumptions
+    resumptions += "last-event-id" in request.headers
+
+
+def http(url: str):
+    client = httpx2.AsyncClient(timeout=10, event_hooks={"request": [count]})
+    return streamable_http_client(url, http_client=client)
+
+
 SERVERS = {
-    "http": lambda url: url,
+    "http": http,
     "sse": sse_client,
     "stdio": lambda command, *args: StdioServerParameters(command=command, args=list(args)),
 }
@@ -79,7 +94,8 @@ async def main(wanted: str, kind: str, *place: str) -> None:
             "resource": page.contents[0].text,
             "elicited": await elicited(),
             "sampled": await text("test_sampling", {"prompt": "What is the capital of France?"}),
-            "resumed": await text("test_reconnection", {}),
+            "reconnected": await text("test_reconnection", {}),
+            "resumptions": resumptions,
             "changed": await changed(),
         }
     print(json.dumps(report))

@@ -9,12 +9,12 @@ import {
   ElicitRequestSchema,
   ToolListChangedNotificationSchema
 } from '@modelcontextprotocol/sdk/types.js';
-import { answers, capabilities, change, exercise, report } from './exercise.mjs';
+import { answers, capabilities, change, counting, exercise, report } from './exercise.mjs';
 
 const [wanted, kind, place, ...args] = process.argv.slice(2);
 
 const transport = {
-  http: () => new StreamableHTTPClientTransport(new URL(place)),
+  http: () => new StreamableHTTPClientTransport(new URL(place), { fetch: counting }),
   sse: () => new SSEClientTransport(new URL(place)),
   stdio: () => new StdioClientTransport({ command: place, args })
 }[kind]();

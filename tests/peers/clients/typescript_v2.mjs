@@ -2,12 +2,12 @@
 
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { answers, capabilities, change, exercise, report } from './exercise.mjs';
+import { answers, capabilities, change, counting, exercise, report } from './exercise.mjs';
 
 const [wanted, kind, place, ...args] = process.argv.slice(2);
 
 const transport = {
-  http: () => new StreamableHTTPClientTransport(new URL(place)),
+  http: () => new StreamableHTTPClientTransport(new URL(place), { fetch: counting }),
   sse: () => new SSEClientTransport(new URL(place)),
   stdio: () => new StdioClientTransport({ command: place, args })
 }[kind]();
