@@ -135,7 +135,13 @@ impl Task {
                         core.emit(Effect::Wall, self.waiting());
                         None
                     }
-                    _ => Some(unknown_state()),
+                    // What is missing, foreign, expired or tampered with is all the same
+                    // (R26-MRTR-09).
+                    _ => {
+                        Some(self.refuse_state(
+                            "unknown or expired request state; call again without it",
+                        ))
+                    }
                 }
             }
             (Step::Timing { call, record, version }, Some(Reply::Wall(now))) => {
@@ -259,10 +265,18 @@ impl Task {
                 None
             }
             Err(Unclaimed::Refused) => {
-                let why = "this request state was answered before, in another way";
-                Some(Last::Outcome(Failure::new(FailureKind::InvalidParams, why).into()))
+                Some(self.refuse_state("this request state was answered before, in another way"))
             }
         }
+    }
+
+    /// A state that came in a tool's arguments is refused in words for the model that wrote them.
+    fn refuse_state(&self, why: &'static str) -> Last {
+        let kind = match self.in_flight.adapter.asks_in_arguments() {
+            true => FailureKind::InvalidArguments,
+            false => FailureKind::InvalidParams,
+        };
+        Last::Outcome(Failure::new(kind, why).into())
     }
 
     fn wait(&mut self, core: &mut Core, call: Box<Call>, cursor: Cursor) {
@@ -378,12 +392,6 @@ fn asking(core: &Core, call: &InFlight, can_push: bool) -> Asking {
         undeclared: call.adapter.asks_in_arguments(),
         names_missing: call.adapter.can_ask(),
     }
-}
-
-/// What is missing, foreign, expired or tampered with is all the same (R26-MRTR-09).
-fn unknown_state() -> Last {
-    let why = "unknown or expired request state; call again without it";
-    Last::Outcome(Failure::new(FailureKind::InvalidParams, why).into())
 }
 
 fn internal(why: &'static str) -> Last {
