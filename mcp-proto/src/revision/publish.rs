@@ -58,6 +58,14 @@ impl Published {
         self.catalog.tool(name).filter(|tool| is_visible(adapter, tool))
     }
 
+    /// The tool that `call` calls, if it calls one.
+    pub fn called(&self, adapter: &Adapter, call: &Call) -> Option<&Tool> {
+        match call.operation() {
+            Operation::CallTool => self.tool(adapter, call.target()?),
+            _ => None,
+        }
+    }
+
     /// Whether the server has what an operation is for: where it declared no capability, it has
     /// no method either (R24-RPC-15, R26-RPC-15).
     pub fn offers(&self, adapter: &Adapter, operation: Operation) -> bool {

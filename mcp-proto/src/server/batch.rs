@@ -2,6 +2,7 @@
 
 use super::calls::Last;
 use super::intake::{self, Answer, Plan};
+use super::session::SessionChange;
 use super::task::Task;
 use crate::frame::envelope::RequestId;
 use crate::frame::writer;
@@ -15,38 +16,58 @@ pub(crate) struct Batch {
     replies: Vec<(Option<RequestId>, Vec<u8>)>,
 }
 
+/// What one request of a batch leads to.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "the large one is the rule")]
+pub(crate) enum Todo {
+    Run(Call),
+    Change(SessionChange),
+}
+
 impl Batch {
     pub(crate) fn is_empty(&self) -> bool {
         self.replies.is_empty()
     }
 
     /// Takes in one request: its answer if it is known already, else its place among the replies,
-    /// and the call to run.
+    /// and what is to be done.
     pub(crate) fn add(
         &mut self,
         published: &Published,
         adapter: &Adapter,
-        call: Call,
-        in_use: bool,
-    ) -> Option<Call> {
+        mut call: Call,
+    ) -> Option<Todo> {
         let id = call.id().cloned()?;
         let malformed = |why| Answer::Failure(Failure::new(FailureKind::Malformed, why));
-        let in_use = in_use || self.replies.iter().any(|(other, _)| other.as_ref() == Some(&id));
+        let in_use = self.replies.iter().any(|(other, _)| other.as_ref() == Some(&id));
+        let mut todo = None;
         let answer = match intake::plan(published, adapter, &call) {
             _ if in_use => malformed("this id is in use by a call that is running"),
             Plan::Answer(answer) => answer,
-            Plan::Update(_) => Answer::Empty,
+            Plan::Update(change) => {
+                todo = Some(Todo::Change(change));
+                Answer::Empty
+            }
             Plan::Handshake => malformed("initialize stands alone, never in a batch"),
             Plan::Listen(_) => malformed("listening stands alone, never in a batch"),
             Plan::Run => {
-                self.replies.push((Some(id), Vec::new()));
-                return Some(call);
+                match intake::take_answers(adapter, published.called(adapter, &call), call) {
+                    Ok(call) => {
+                        self.replies.push((Some(id), Vec::new()));
+                        return Some(Todo::Run(call));
+                    }
+                    Err(refused) => {
+                        let failure;
+                        (call, failure) = *refused;
+                        Answer::Failure(failure)
+                    }
+                }
             }
         };
         let mut reply = Vec::new();
         intake::write(published, adapter, &call, answer, &mut reply);
         self.replies.push((Some(id), reply));
-        None
+        todo
     }
 
     pub(crate) fn refuse(&mut self, adapter: &Adapter, refused: &Refused) {

@@ -7,6 +7,7 @@
 //! ```
 
 mod admit;
+mod batching;
 mod body;
 mod message;
 mod output;
@@ -37,6 +38,7 @@ use crate::model::{InputRequest, LogMessage, Outcome, Progress};
 use crate::revision::{Adapter, AskBy, Resumption};
 use crate::time::{Instant, earlier};
 use admit::Admission;
+use batching::Rest;
 use body::Body;
 use output::Sink;
 use stages::Stage;
@@ -68,6 +70,8 @@ pub struct HttpExchange<H> {
     session: Option<Arc<str>>,
     tasks: SmallVec<[Task; 1]>,
     batch: Option<Batch>,
+    /// What is to be done before its calls run.
+    rest: Option<Box<Rest>>,
     asks: Vec<Ask>,
     route: Route,
     /// Where messages go.
@@ -112,6 +116,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             session: None,
             tasks: SmallVec::new(),
             batch: None,
+            rest: None,
             asks: Vec::new(),
             route: Route::Mcp,
             sink: Sink::Wire,

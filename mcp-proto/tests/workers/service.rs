@@ -4,10 +4,10 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use mcp_proto::model::{
-    Answer, Call, Field, InputRequest, Json, LogLevel, LogMessage, NeedsInput, Progress, Tool,
-    ToolResult, elicit, sample,
+    Answer, Call, Catalog, Field, InputRequest, Json, LogLevel, LogMessage, NeedsInput, Progress,
+    Tool, ToolResult, elicit, sample,
 };
-use mcp_proto::server::{Answered, Endpoint};
+use mcp_proto::server::{Answered, Endpoint, EndpointBuilder};
 use mcp_proto::testing::{Application, Cluster, Script};
 
 use crate::fixture::{Caller, catalog};
@@ -15,22 +15,39 @@ use crate::fixture::{Caller, catalog};
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
 pub(crate) const SEC: fn(u64) -> Duration = Duration::from_secs;
 
-/// An endpoint of one worker. Nothing of it is shared with another one's.
-pub(crate) fn endpoint() -> Endpoint {
+/// What every worker declares.
+pub(crate) fn declared() -> Catalog {
     let mut catalog = catalog(0);
     (catalog.features.list_changed, catalog.features.subscribe) = (true, true);
     for name in ["ask", "count", "chat", "long", "polled"] {
-        catalog.insert_tool(Tool::new(name, Json::parse(r#"{"type":"object"}"#).expect("JSON")));
+        let mut tool = tool(name);
+        tool.asks = name == "ask";
+        catalog.insert_tool(tool);
     }
-    Endpoint::builder(Arc::new(catalog))
+    catalog
+}
+
+/// A tool that not everybody may call.
+pub(crate) fn secret() -> Tool {
+    let mut tool = tool("secret");
+    tool.scopes = ["secrets".to_owned()].into_iter().collect();
+    tool
+}
+
+fn tool(name: &str) -> Tool {
+    Tool::new(name, Json::parse(r#"{"type":"object"}"#).expect("JSON"))
+}
+
+/// An endpoint of one worker. Nothing of it is shared with another one's.
+pub(crate) fn builder() -> EndpointBuilder {
+    Endpoint::builder(Arc::new(declared()))
         .path("/mcp")
         .allow_delete(true)
         .http_sse(Caller::STREAM, Caller::MESSAGES)
-        .build()
 }
 
 pub(crate) fn cluster(workers: usize) -> Cluster<Service> {
-    Cluster::new((0..workers).map(|_| endpoint()), Service)
+    Cluster::new((0..workers).map(|_| builder().build()), Service)
 }
 
 /// The application of every worker: it remembers nothing.

@@ -2,20 +2,20 @@
 
 use bytes::Bytes;
 
-use super::stages::{Handshake, Held, Stage};
-use super::{Batch, HttpExchange, HttpRequest, Task};
+use super::stages::{Handshake, Held, Stage, Then};
+use super::{HttpExchange, HttpRequest, Task};
 use crate::effect::Effect;
 use crate::frame::envelope::RequestId;
-use crate::model::{Call, Failure, FailureKind, Operation};
+use crate::model::{Call, Failure, FailureKind, Tool};
 use crate::revision::{
-    self, Adapter, Context, Decoded, Established, Incoming, Mirrors, Preamble, Refused, Selection,
+    self, Adapter, Context, Decoded, Established, Incoming, Mirrors, Preamble, Selection,
     Transport, check_parameters,
 };
 use crate::server::HttpRefusal;
 use crate::server::endpoint::Route;
 use crate::server::intake::{self, Answer, Plan};
 use crate::server::pending::Waiting;
-use crate::server::session::Session;
+use crate::server::session::{Session, SessionChange};
 use crate::server::{asks, watch};
 
 impl<H: HttpRequest> HttpExchange<H> {
@@ -84,14 +84,19 @@ impl<H: HttpRequest> HttpExchange<H> {
         }
     }
 
-    fn dispatch(&mut self, adapter: &Adapter, mut call: Call, session: Option<Session>) {
-        call.session = session.as_ref().zip(self.session.as_ref()).map(|(session, id)| {
+    /// Tells a call whose it is.
+    pub(super) fn introduce(&self, call: &mut Call, session: Option<&Session>) {
+        call.session = session.zip(self.session.as_ref()).map(|(session, id)| {
             crate::model::SessionRef::new(
                 self.core.scope.key("session", id),
                 session.values.clone(),
             )
         });
         call.principal = self.core.principal.clone();
+    }
+
+    fn dispatch(&mut self, adapter: &Adapter, mut call: Call, session: Option<Session>) {
+        self.introduce(&mut call, session.as_ref());
         match intake::plan(&self.core.published, adapter, &call) {
             Plan::Answer(answer) => self.answer(adapter, &call, answer),
             Plan::Run => self.run_one(adapter, call),
@@ -102,7 +107,9 @@ impl<H: HttpRequest> HttpExchange<H> {
                 // error: each request stands for itself.
                 self.answer(adapter, &call, Answer::Empty);
             }
-            Plan::Update(change) => self.update(adapter, call, change, Answer::Empty),
+            Plan::Update(change) => {
+                self.update(vec![change], Then::Answer(*adapter, Box::new(call), Answer::Empty));
+            }
         }
     }
 
@@ -112,11 +119,9 @@ impl<H: HttpRequest> HttpExchange<H> {
         let adapter = intake::negotiated(adapters, self.pin(), &call).unwrap_or(*adapter);
         let client = call.client().clone();
         if session.is_some() && self.route == Route::SseMessages {
-            let change = crate::server::session::SessionChange::Negotiated(
-                adapter.version.into(),
-                Box::new(client),
-            );
-            return self.update(&adapter, call, change, Answer::Description);
+            let change = SessionChange::Negotiated(adapter.version.into(), Box::new(client));
+            let then = Then::Answer(adapter, Box::new(call), Answer::Description);
+            return self.update(vec![change], then);
         }
         let owner = self.core.scope.owner.clone();
         let version = adapter.version.into();
@@ -126,23 +131,24 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.core.emit(Effect::Random, Waiting::Stage);
     }
 
+    /// Whether the caller may not call that tool.
+    pub(super) fn lacks_scope(&self, tool: &Tool) -> bool {
+        let principal = self.core.principal.as_ref();
+        principal.is_some_and(|it| !it.missing(tool.scopes.iter().cloned()).is_empty())
+    }
+
     /// Hands a call to the application, once its headers are known to say what it says.
     fn run_one(&mut self, adapter: &Adapter, call: Call) {
         let published = self.core.published.clone();
-        let tool = match call.operation() {
-            Operation::CallTool => published.tool(adapter, call.target().unwrap_or_default()),
-            _ => None,
-        };
+        let tool = published.called(adapter, &call);
         if let Some(tool) = tool {
             if adapter.mirrors_headers
                 && let Err(failure) = check_parameters(tool, call.arguments(), &self.head)
             {
                 return self.fail(adapter, call.id(), &failure);
             }
-            let principal = self.core.principal.as_ref();
-            let missing = principal.map(|it| it.missing(tool.scopes.iter().cloned()));
-            if let Some(missing) = missing.filter(|missing| !missing.is_empty()) {
-                return self.refuse_scope(tool.scopes.iter().cloned().chain(missing));
+            if self.lacks_scope(tool) {
+                return self.refuse_scope(tool.scopes.iter().cloned());
             }
         }
         match intake::take_answers(adapter, tool, call) {
@@ -166,50 +172,15 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.start_timer();
     }
 
-    fn receive_batch(
-        &mut self,
-        adapter: &Adapter,
-        messages: Vec<Result<Preamble, Refused>>,
-        session: Option<Session>,
-    ) {
-        let mut batch = Batch::default();
-        let mut calls = Vec::new();
-        let client = session.as_ref().map(|session| &session.client);
-        for item in messages {
-            match item.map(|message| adapter.decode(&message, client)) {
-                Ok(Decoded::Call(call)) if call.is_notification() => {}
-                Ok(Decoded::Call(mut call)) => {
-                    call.principal = self.core.principal.clone();
-                    calls.extend(batch.add(&self.core.published, adapter, call, false));
-                }
-                Ok(Decoded::Refused(refused)) | Err(refused) => batch.refuse(adapter, &refused),
-                Ok(Decoded::Cancelled { request, .. }) => self.publish_cancel(&request),
-                Ok(_) => {}
-            }
-        }
-        if batch.is_empty() {
-            return self.accept();
-        }
-        self.batch = Some(batch);
-        self.stage = Stage::Running;
-        for call in calls {
-            if let Some(task) = Task::begin(&mut self.core, adapter, call, self.session.is_some()) {
-                self.tasks.push(task);
-            }
-        }
-        self.start_timer();
-        self.conclude();
-    }
-
     // ---- what other workers are to know ----
 
     /// The answer to one of our questions: it counts only while the question's record is live.
-    fn deliver(&mut self, adapter: &Adapter, answered: revision::Answered) {
+    pub(super) fn deliver(&mut self, adapter: &Adapter, answered: revision::Answered) {
         let Some(session) = &self.session else {
             let text = "a response answers a question of a session, and none is named";
             return self.fail(adapter, None, &Failure::new(FailureKind::Malformed, text));
         };
-        let Some(id) = &answered.id else { return self.accept() };
+        let Some(id) = &answered.id else { return self.delivered() };
         let question = crate::frame::json::string(id.as_json()).unwrap_or_default().into_owned();
         let key = asks::key(&self.core, session, &question);
         let get = crate::store::SessionOp::Get { id: key.clone(), renew: None };
@@ -220,17 +191,17 @@ impl<H: HttpRequest> HttpExchange<H> {
     fn cancel_elsewhere(&mut self, request: &RequestId) {
         match self.session {
             Some(_) => {
-                self.publish_cancel(request);
+                self.publish_cancel(request, Waiting::Stage);
                 self.stage = Stage::Published;
             }
             None => self.accept(),
         }
     }
 
-    fn publish_cancel(&mut self, request: &RequestId) {
+    pub(super) fn publish_cancel(&mut self, request: &RequestId, waiting: Waiting) {
         if let Some(session) = &self.session {
             let cancel = watch::cancel(&self.core, session, request);
-            self.core.emit(Effect::Hub(cancel), Waiting::Stage);
+            self.core.emit(Effect::Hub(cancel), waiting);
         }
     }
 

@@ -89,12 +89,17 @@ pub(super) struct Handshake {
 
 #[derive(Debug)]
 pub(super) struct Update {
-    adapter: Adapter,
-    call: Call,
-    change: SessionChange,
-    then: Answer,
+    changes: Vec<SessionChange>,
+    then: Then,
     tries: u8,
     saving: bool,
+}
+
+/// What comes after a change.
+#[derive(Debug)]
+pub(super) enum Then {
+    Answer(Adapter, Box<Call>, Answer),
+    Batch,
 }
 
 #[derive(Debug)]
@@ -160,7 +165,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                     self.stage = Stage::Claimed { key, answered };
                     self.core.emit(Effect::Session(save), Waiting::Stage);
                 } else {
-                    self.accept();
+                    self.delivered();
                 }
             }
             (Stage::Claimed { key, answered }, Some(Reply::Saved(true))) => {
@@ -171,7 +176,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             // Nobody asked, or not any more: it is taken note of, and leaves nothing behind.
             (Stage::Deliver { .. }, Some(Reply::Record(None)))
             | (Stage::Claimed { .. }, Some(Reply::Saved(false)))
-            | (Stage::Published, Some(Reply::Published(_))) => self.accept(),
+            | (Stage::Published, Some(Reply::Published(_))) => self.delivered(),
             (Stage::Delete, Some(Reply::Deleted)) => {
                 // The session's streams may be on other workers. They end.
                 self.refresh_streams();
@@ -199,7 +204,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             Stage::Handshake(handshake) | Stage::Created(handshake, _) => {
                 handshake.call.id().cloned()
             }
-            Stage::Update(update) => update.call.id().cloned(),
+            Stage::Update(update) => update.id().cloned(),
             _ => None,
         };
         self.refuse(&HttpRefusal::StoreUnavailable, id.as_ref());
@@ -296,15 +301,8 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     // ---- changing a session ----
 
-    pub(super) fn update(
-        &mut self,
-        adapter: &Adapter,
-        call: Call,
-        change: SessionChange,
-        then: Answer,
-    ) {
-        let adapter = *adapter;
-        let update = Update { adapter, call, change, then, tries: 0, saving: false };
+    pub(super) fn update(&mut self, changes: Vec<SessionChange>, then: Then) {
+        let update = Update { changes, then, tries: 0, saving: false };
         self.stage = Stage::Update(Box::new(update));
         let id = self.session.clone().unwrap_or_default();
         self.get_session(&id);
@@ -324,7 +322,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                 let Some(mut session) = Session::decode(&record.data) else {
                     return self.fail_store(&Stage::Update(update));
                 };
-                session.apply(&update.change);
+                update.changes.iter().for_each(|change| session.apply(change));
                 let save = SessionOp::Save {
                     id: self.core.scope.key("session", &id),
                     data: session.encode(),
@@ -336,15 +334,17 @@ impl<H: HttpRequest> HttpExchange<H> {
                 self.core.emit(Effect::Session(save), Waiting::Stage);
             }
             Reply::Record(None) if !update.saving => {
-                self.refuse(&HttpRefusal::Session, update.call.id());
+                self.refuse(&HttpRefusal::Session, update.id());
             }
             Reply::Saved(true) => {
-                if update.change.concerns_streams() {
+                if update.changes.iter().any(SessionChange::concerns_streams) {
                     // The session's stream may be on another worker. It hears of it in time.
                     self.refresh_streams();
                 }
-                let Update { adapter, call, then, .. } = *update;
-                self.answer(&adapter, &call, then);
+                match update.then {
+                    Then::Answer(adapter, call, answer) => self.answer(&adapter, &call, answer),
+                    Then::Batch => self.go_on_with_batch(),
+                }
             }
             Reply::Saved(false) if update.tries < MOST_TRIES => {
                 update.tries += 1;
@@ -490,6 +490,15 @@ impl<H: HttpRequest> HttpExchange<H> {
         let topic = self.core.scope.key("sse", self.session.as_deref().unwrap_or_default());
         self.sink = Sink::Session(Producer::shared(topic));
         self.reply.empty(202);
+    }
+}
+
+impl Update {
+    fn id(&self) -> Option<&RequestId> {
+        match &self.then {
+            Then::Answer(_, call, _) => call.id(),
+            Then::Batch => None,
+        }
     }
 }
 

@@ -120,10 +120,7 @@ impl Stdio {
 
     fn park(&mut self, adapter: &Adapter, call: Call, batch: Option<u64>) {
         let published = self.core.published.clone();
-        let tool = match call.operation() {
-            Operation::CallTool => published.tool(adapter, call.target().unwrap_or_default()),
-            _ => None,
-        };
+        let tool = published.called(adapter, &call);
         match intake::take_answers(adapter, tool, call) {
             Ok(call) => {
                 self.expect(batch);
