@@ -40,6 +40,8 @@ pub struct Features {
     pub subscribe: bool,
     /// Extensions and their settings, by identifier (R26-EXT-01).
     pub extensions: Vec<(String, Json)>,
+    /// The methods of extensions that the application answers.
+    pub methods: Vec<String>,
 }
 
 /// Where a resource's URI leads.

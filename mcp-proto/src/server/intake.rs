@@ -69,7 +69,14 @@ pub(crate) fn plan(published: &Published, adapter: &Adapter, call: &Call) -> Pla
             Detail::Listen(filter) => Plan::Listen(Filter::clone(filter)),
             _ => Plan::Answer(unknown_method()),
         },
-        Operation::Extension => Plan::Answer(unknown_method()),
+        Operation::Extension => {
+            let methods = &catalog.features.methods;
+            let is_known = methods.iter().any(|method| method == call.method());
+            match is_known && adapter.fields.extensions && !call.is_notification() {
+                true => Plan::Run,
+                false => Plan::Answer(unknown_method()),
+            }
+        }
     }
 }
 

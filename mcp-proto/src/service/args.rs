@@ -30,6 +30,15 @@ pub(crate) fn of_tool<T: DeserializeOwned>(call: &Call) -> Result<T, Failure> {
     })
 }
 
+/// The parameters of an extension's method.
+pub(crate) fn of_method<T: DeserializeOwned>(call: &Call) -> Result<T, Failure> {
+    let text = call.params().map_or(&b"{}"[..], Json::as_bytes);
+    serde_json::from_slice(text).map_err(|error| {
+        let message = format!("invalid parameters: {error}");
+        Failure::new(FailureKind::InvalidParams, message)
+    })
+}
+
 /// The arguments of a prompt: an object of strings (R24-PRMT-03).
 pub(crate) fn of_prompt<T: DeserializeOwned>(call: &Call) -> Result<T, Failure> {
     of_strings("argument", &strings(call)?)

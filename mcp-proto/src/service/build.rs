@@ -1,5 +1,6 @@
 //! From declarations to a service: every check, and what each says when it fails.
 
+mod methods;
 mod prompts;
 mod resources;
 mod tools;
@@ -43,6 +44,8 @@ pub(crate) struct Drafts<M: Threading> {
     resources: Vec<(String, About, Erased<M>)>,
     templates: Vec<(String, About, Erased<M>)>,
     completers: Vec<Erased<M>>,
+    extensions: Vec<(String, Json)>,
+    methods: Vec<(String, Erased<M>)>,
 }
 
 impl<M: Threading> Default for Drafts<M> {
@@ -53,6 +56,8 @@ impl<M: Threading> Default for Drafts<M> {
             resources: Vec::new(),
             templates: Vec::new(),
             completers: Vec::new(),
+            extensions: Vec::new(),
+            methods: Vec::new(),
         }
     }
 }
@@ -80,6 +85,14 @@ impl<M: Threading> Drafts<M> {
         self.templates.push((template, about, handler));
     }
 
+    pub(crate) fn extension(&mut self, name: String, settings: Json) {
+        self.extensions.push((name, settings));
+    }
+
+    pub(crate) fn method(&mut self, name: String, handler: Erased<M>) {
+        self.methods.push((name, handler));
+    }
+
     pub(crate) fn completer(&mut self, handler: Erased<M>) {
         self.completers.push(handler);
     }
@@ -102,6 +115,7 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
             resources: HashMap::new(),
             prompts: HashMap::new(),
             completer: None,
+            methods: HashMap::new(),
             states: registry.states,
             providers: registry.providers,
             observer: registry.observer,
@@ -116,7 +130,8 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
     for twice in registry.twice {
         builder.problem(format!("{twice}: remove one, or wrap one in a type of its own"));
     }
-    let Drafts { tools, prompts, resources, templates, completers } = registry.drafts;
+    let drafts = registry.drafts;
+    let Drafts { tools, prompts, resources, templates, completers, extensions, methods } = drafts;
     for (tool, input, validation, handler) in tools {
         builder.tool(tool, input, validation, handler);
     }
@@ -131,6 +146,12 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
     }
     for handler in completers {
         builder.completer(handler);
+    }
+    for (name, settings) in extensions {
+        builder.extension(name, settings);
+    }
+    for (name, handler) in methods {
+        builder.method(name, handler);
     }
     builder.finish(features)
 }
@@ -214,7 +235,7 @@ impl<M: Threading> Builder<M> {
             logging: features.logging.unwrap_or(self.exchange),
             list_changed: features.list_changed,
             subscribe: features.subscribe,
-            ..Features::default()
+            ..self.catalog.features
         };
         let revisions = AdapterSet::default();
         for tool in self.catalog.tools() {

@@ -4,12 +4,12 @@ use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::kind::{Completer, Kind, Prompt, Resource, Tool};
+use super::kind::{Completer, Kind, Method, Prompt, Resource, Tool};
 use super::scope::Origin;
 use super::{Error, schema};
 use crate::model::{
     Body, Call, Completion, Content, Contents, Failure, FailureKind, Json as Text, PromptMessage,
-    PromptResult, ResourceResult, ToolResult,
+    PromptResult, ResourceResult, ToolResult, Value,
 };
 
 /// A value that a handler of kind `K` may return.
@@ -88,6 +88,12 @@ impl<T: Serialize> IntoOutcome<Resource> for Json<T> {
     }
 }
 
+impl<T: Serialize> IntoOutcome<Method> for Json<T> {
+    fn into_outcome(self, _: Origin<'_>) -> Result<Value, Error> {
+        Ok(Value::Raw(Text::of(&self.0)?))
+    }
+}
+
 /// A missing resource (R26-RSRC-11, R26-RSRC-12).
 impl<R: IntoOutcome<Resource>> IntoOutcome<Resource> for Option<R> {
     fn describe(returns: &mut Returns) {
@@ -135,6 +141,10 @@ results! {
         PromptMessage, |message, _| Ok(PromptResult::new([message]));
         Vec<PromptMessage>, |messages, _| Ok(PromptResult::new(messages));
         PromptResult, |result, _| Ok(result);
+    }
+    Method {
+        (), |(), _| Ok(Value::Raw(Text::scanned(Bytes::from_static(b"{}"))));
+        Text, |result, _| Ok(Value::Raw(result));
     }
     Completer {
         Vec<String>, |values, _| Ok(Completion::new(values));

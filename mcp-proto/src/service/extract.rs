@@ -32,6 +32,7 @@ impl<M: Threading, T: DeserializeOwned + JsonSchema> FromExchange<M> for Args<T>
         let decoded = match call.operation() {
             Operation::CallTool => args::of_tool(call),
             Operation::GetPrompt => args::of_prompt(call),
+            Operation::Extension => args::of_method(call),
             _ => args::of_variables(scope.variables()),
         };
         Extraction::ready(decoded.map(Args).map_err(Error::from))
@@ -49,7 +50,11 @@ impl<M: Threading> FromExchange<M> for RawArgs {
     }
 
     fn from_exchange(scope: &Scope<M>) -> Extraction<'_, Self, M> {
-        let sent = scope.call().arguments().cloned();
+        let call = scope.call();
+        let sent = match call.operation() {
+            Operation::Extension => call.params().cloned(),
+            _ => call.arguments().cloned(),
+        };
         Extraction::ready(Ok(RawArgs(sent.unwrap_or_else(|| Json::scanned("{}".into())))))
     }
 }

@@ -2,9 +2,10 @@
 //! may be returned and how wrong arguments are answered.
 
 use super::{Error, Origin};
-use crate::model::{Completion, Outcome, PromptResult, ResourceResult, ToolResult};
+use crate::model::{Completion, Outcome, PromptResult, ResourceResult, ToolResult, Value};
 
-/// What a handler is for: [`Tool`], [`Resource`], [`Prompt`] or [`Completer`]. Sealed.
+/// What a handler is for: [`Tool`], [`Resource`], [`Prompt`], [`Completer`] or [`Method`].
+/// Sealed.
 pub trait Kind: sealed::Sealed + 'static {
     /// What handlers of this kind produce in the end.
     type Result: Into<Outcome> + Send;
@@ -37,6 +38,10 @@ pub enum Prompt {}
 /// Completes an argument.
 #[derive(Debug)]
 pub enum Completer {}
+
+/// Answers a method of an extension.
+#[derive(Debug)]
+pub enum Method {}
 
 impl Kind for Tool {
     type Result = ToolResult;
@@ -71,6 +76,10 @@ impl Kind for Prompt {
     type Result = PromptResult;
 }
 
+impl Kind for Method {
+    type Result = Value;
+}
+
 impl Kind for Completer {
     type Result = Completion;
 }
@@ -81,4 +90,5 @@ mod sealed {
     impl Sealed for super::Resource {}
     impl Sealed for super::Prompt {}
     impl Sealed for super::Completer {}
+    impl Sealed for super::Method {}
 }

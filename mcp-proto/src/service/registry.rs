@@ -13,7 +13,7 @@ use super::{
     BuildError, Handler, Keep, Local, Make, PromptDeclaration, Readable, Report, Service, Shared,
     Threading, ToolDeclaration, kind,
 };
-use crate::model::{CacheHint, Icon, Implementation};
+use crate::model::{CacheHint, Icon, Implementation, Json};
 
 /// What a server offers, handler by handler. [`build`](Self::build) checks all of it.
 ///
@@ -206,6 +206,40 @@ impl<M: Threading> Registry<M> {
         H: Handler<M, kind::Completer, A>,
     {
         self.drafts.completer(Erased::of::<kind::Completer, A>(handler));
+        self
+    }
+
+    /// Declares an extension of the protocol, with its settings: an object. Clients of revisions
+    /// that have extensions learn of it (R26-EXT-01).
+    pub fn extension(mut self, name: impl Into<String>, settings: impl Into<Json>) -> Self {
+        self.drafts.extension(name.into(), settings.into());
+        self
+    }
+
+    /// Answers a method of an [extension](Self::extension); it is unknown to clients of revisions
+    /// without extensions. [`Args<T>`](super::Args) are its parameters, and it returns a
+    /// [`Json`](super::Json) object, or nothing.
+    ///
+    /// ```
+    /// use mcp_proto::service::{Args, Json, Registry, schemars};
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Echo { text: String }
+    ///
+    /// async fn echo(Args(Echo { text }): Args<Echo>) -> Json<serde_json::Value> {
+    ///     Json(serde_json::json!({ "text": text }))
+    /// }
+    ///
+    /// let registry = Registry::new("demo", "1.0.0")
+    ///     .extension("com.example/echo", serde_json::json!({}))
+    ///     .method("com.example/echo", echo);
+    /// assert!(registry.build().is_ok());
+    /// ```
+    pub fn method<H, A>(mut self, name: impl Into<String>, handler: H) -> Self
+    where
+        H: Handler<M, kind::Method, A>,
+    {
+        self.drafts.method(name.into(), Erased::of::<kind::Method, A>(handler));
         self
     }
 

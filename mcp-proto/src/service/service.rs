@@ -30,6 +30,8 @@ pub(crate) struct Inner<M: Threading> {
     pub(crate) resources: HashMap<String, ResourceEntry<M>>,
     pub(crate) prompts: HashMap<String, PromptEntry<M>>,
     pub(crate) completer: Option<Entry<M>>,
+    /// Of extensions, by name.
+    pub(crate) methods: HashMap<String, Entry<M>>,
     pub(crate) states: HashMap<TypeId, M::Value>,
     pub(crate) providers: HashMap<TypeId, Source<M>>,
     pub(crate) observer: Observer,
@@ -140,11 +142,11 @@ impl<M: Threading> Service<M> {
             | Operation::Listen
             | Operation::Subscribe
             | Operation::Unsubscribe
-            | Operation::SetLogLevel
-            | Operation::Extension => {
-                let message = format!("no handler for `{}`", call.method());
-                Err(Failure::new(FailureKind::UnknownMethod, message).into())
-            }
+            | Operation::SetLogLevel => Err(unhandled(call)),
+            Operation::Extension => match self.0.methods.get(call.method()) {
+                Some(entry) => Ok((entry, Found::default())),
+                None => Err(unhandled(call)),
+            },
         }
     }
 
@@ -235,6 +237,11 @@ impl<M: Threading> Service<M> {
     pub(crate) fn observer(&self) -> &Observer {
         &self.0.observer
     }
+}
+
+fn unhandled(call: &Call) -> Outcome {
+    let message = format!("no handler for `{}`", call.method());
+    Failure::new(FailureKind::UnknownMethod, message).into()
 }
 
 /// R26-TOOL-06, R24-PRMT-06.

@@ -1,5 +1,6 @@
 //! What handlers take, return and fail with, called as a machine's driver calls them.
 
+mod extensions;
 pub(crate) mod talk;
 
 use std::cell::Cell;
