@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
-"""Run the official conformance suite against the example `everything` and judge it by its own records.
+"""Run the official conformance suite against the examples `everything` and `conformance_client`, and judge them
+by its own records.
 
-usage: conformance.py --server NAME=COMMAND ...
+usage: conformance.py [--server NAME=COMMAND ...] [--client NAME=COMMAND ...]
 
-A scenario passes when it recorded at least one success and no failure, warning or skipped check. Every scenario
-that a run must contain has to be there, and those in expected-failures.txt, and no others, have to fall short.
+A scenario passes when it recorded at least one success and no failure, warning or skipped check; with a client, a
+check is skipped that its revision has no use for. Every scenario that a run must contain has to be there, and those
+in expected-failures.txt, and no others, have to fall short.
 """
 
 import argparse
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from collections import Counter
+from fnmatch import fnmatch
 from pathlib import Path
 
 from installed import HERE, SUITE, TARGET, ensure_node, node
-from server import add_server_option, listening
+from server import add_server_option, listening, named_command
 
 RUN_LIMIT = 240  # seconds for one run of the suite
 
@@ -26,21 +30,29 @@ RUNS = {
     "2025-11-25": ["--requirements", "2025-11-25"],
     "2026-07-28": ["--requirements", "2026-07-28"],
 }
+CLIENT_RUNS = ["2025-11-25", "2026-07-28"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_server_option(parser)
-    servers = parser.parse_args().server
+    add_server_option(parser, required=False)
+    parser.add_argument("--client", action="append", default=[], type=named_command, metavar="NAME=COMMAND")
+    arguments = parser.parse_args()
     ensure_node()
     expected = expected_failures()
     totals = Counter()
-    for name, command in servers:
+    for name, command in arguments.server:
         with listening(f"conformance-{name}", command) as url:
             for revision, selection in RUNS.items():
                 results = TARGET / "conformance" / name / revision
-                run_suite(url, selection, results)
-                totals += judge(f"{name} {revision}", results, required(revision), expected.get(revision, {}))
+                run_suite(results, "server", "--url", url, *selection)
+                totals += judge(f"{name} {revision}", results, required(revision, "server"), expected.get(revision, {}))
+    for name, command in arguments.client:
+        for revision in CLIENT_RUNS:
+            run = f"client/{revision}"
+            results = TARGET / "conformance" / name / run
+            run_suite(results, "client", "--command", shlex.join(command), "--requirements", revision)
+            totals += judge(f"{name} {run}", results, required(revision, "client"), expected.get(run, {}), {"SKIPPED"})
     print(f"conformance: {totals['passed']} passed, {totals['allowed']} fell short as expected, "
           f"{totals['failed']} failed")
     raise SystemExit(totals["failed"] > 0)
@@ -53,51 +65,53 @@ def suite(*words: str, **options) -> subprocess.CompletedProcess:
     )
 
 
-def run_suite(url: str, selection: list[str], results: Path) -> None:
+def run_suite(results: Path, *words: str) -> None:
     """One run; its exit code says nothing that the records do not say better."""
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir(parents=True)
     with (results / "output.txt").open("w") as output:
-        suite("server", "--url", url, *selection, "-o", str(results), stdout=output, stderr=subprocess.STDOUT)
+        suite(*words, "-o", str(results), stdout=output, stderr=subprocess.STDOUT)
 
 
-def required(revision: str) -> set[str]:
+def required(revision: str, leg: str) -> set[str]:
     """The scenarios that a run at this revision has to contain."""
     requirements = SUITE / "requirements" / f"{revision}.yaml"
     if requirements.exists():
         text = requirements.read_text()
-        scored = re.search(r"^server:\n((?:  - .*\n)+)", text, re.M)[1]
-        unscored = re.findall(r"^  - scenario: (\S+)\n    leg: server$", text, re.M)
+        scored = re.search(rf"^{leg}:\n((?:  - .*\n)+)", text, re.M)[1]
+        unscored = re.findall(rf"^  - scenario: (\S+)\n    leg: {leg}$", text, re.M)
         return set(re.findall(r"- (\S+)", scored)) | set(unscored)
     listing = suite("list", "--server", check=True, capture_output=True).stdout
     return {name for name, where in re.findall(r"^  - (\S+) \[(.*)\]", listing, re.M) if revision in where.split(",")}
 
 
 def expected_failures() -> dict[str, dict[str, set[str]]]:
-    """By revision and scenario: the checks that may fall short, or none where any may."""
+    """By run and scenario, or a pattern of scenarios: the checks that may fall short, or none where any may."""
     expected: dict[str, dict[str, set[str]]] = {}
     for line in (HERE / "expected-failures.txt").read_text().splitlines():
         if words := line.partition("#")[0].split():
-            revision, scenario, *checks = words
-            expected.setdefault(revision, {}).setdefault(scenario, set()).update(checks)
+            run, scenario, *checks = words
+            expected.setdefault(run, {}).setdefault(scenario, set()).update(checks)
     return expected
 
 
-def judge(title: str, results: Path, required: set[str], expected: dict) -> Counter:
+def judge(title: str, results: Path, required: set[str], expected: dict, fine: set[str] = frozenset()) -> Counter:
     """Print what falls short and why; count passed, allowed and failed scenarios."""
     shortfalls = {}
-    for record in results.glob("server-*/checks.json"):
-        scenario = re.fullmatch(r"server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z", record.parent.name)[1]
+    for record in results.glob("**/checks.json"):
+        directory = str(record.parent.relative_to(results))
+        scenario = re.fullmatch(r"(?:server-)?(.+)-\d{4}-\d\d-\d\dT[\d-]+Z", directory)[1]
         checks = json.loads(record.read_text())
-        short = [check for check in checks if check["status"] not in ("SUCCESS", "INFO")]
+        short = [check for check in checks if check["status"] not in {"SUCCESS", "INFO", *fine}]
         if not any(check["status"] == "SUCCESS" for check in checks):
             short.append({"status": "EMPTY", "id": scenario, "errorMessage": "no check succeeded"})
         shortfalls[scenario] = short
 
     count = Counter()
-    for scenario in sorted(required | set(shortfalls) | set(expected)):
+    patterns = {name for name in expected if "*" in name}
+    for scenario in sorted(required | set(shortfalls) | set(expected) - patterns):
         short = {check["id"] for check in shortfalls.get(scenario, ())}
-        allowed = expected.get(scenario)
+        allowed = expected.get(next((it for it in patterns if fnmatch(scenario, it)), scenario))
         if scenario not in shortfalls:
             count["failed"] += 1
             print(f"{title}: {scenario} did not run")

@@ -15,9 +15,9 @@ START = 20  # seconds that a server has to say where it listens
 STOP = 5  # seconds that it has to end before it is killed
 
 
-def add_server_option(parser: argparse.ArgumentParser) -> None:
+def add_server_option(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """`--server NAME=COMMAND`, repeatable: one driver's build of the example `everything`."""
-    parser.add_argument("--server", action="append", required=True, type=named_command, metavar="NAME=COMMAND")
+    parser.add_argument("--server", action="append", default=[], required=required, type=named_command, metavar="NAME=COMMAND")
 
 
 def named_command(text: str) -> tuple[str, list[str]]:

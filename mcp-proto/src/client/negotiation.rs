@@ -321,9 +321,14 @@ impl Negotiation {
         }
     }
 
-    /// To the newest of these that is spoken and was not tried (R26-VER-02, R26-VER-10).
+    /// To the newest of these that is spoken and was not tried (R26-VER-02, R26-VER-10). Who
+    /// refuses a version and offers that very version is asked for it once more.
     fn among(set: &AdapterSet, memory: Memory, offered: Vec<String>) -> Step {
-        match set.newest_among(&offered, &memory.tried) {
+        let tried = &memory.tried;
+        let times = |version| tried.iter().filter(|tried| *tried == version).count();
+        let twice: Vec<_> = tried.iter().filter(|version| times(*version) > 1).copied().collect();
+        let untried = set.newest_among(&offered, tried);
+        match untried.or_else(|| set.newest_among(&offered, &twice)) {
             Some(adapter) => Self::at(*adapter, memory),
             None => Step::Failed(no_common(offered)),
         }

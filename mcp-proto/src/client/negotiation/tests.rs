@@ -107,7 +107,17 @@ fn the_probe_s_answer_decides_the_era_and_nothing_else_does() {
             "initialize@2025-06-18, 2025-06-18 stdio",
         ),
         (Http, &["unsupported other"], "failed no common version"),
-        (Http, &["unsupported modern"], "failed no common version"),
+        // One that offers what it refuses is asked once more.
+        (
+            Http,
+            &["unsupported modern", r#"discovered "2026-07-28""#],
+            "discover@2026-07-28, 2026-07-28 http",
+        ),
+        (
+            Http,
+            &["unsupported modern", "unsupported modern"],
+            "discover@2026-07-28, failed no common version",
+        ),
         (Http, &["unsupported nothing"], "failed no common version"),
         // Modern errors keep the client modern.
         (Http, &["rpc-at 400 -32020"], "failed -32020"),
