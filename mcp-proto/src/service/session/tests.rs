@@ -44,7 +44,8 @@ fn service(time: &VirtualTime) -> Service {
         .tool(tool("open", |ex: Exchange| async move {
             assert!(ex.session().is_none());
             let session = ex.sessions().open().await?;
-            session.set("n", &41).await?;
+            session.set("n", &1).await?;
+            session.replace(&json!({ "n": 41 })).await?;
             Ok::<_, Error>(session.handle().expect("a handle").to_owned())
         }))
         .tool(tool("use", |Args(Handle { handle }): Args<Handle>, ex: Exchange| async move {
