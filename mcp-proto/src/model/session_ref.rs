@@ -1,11 +1,9 @@
 //! The session that a call belongs to.
 
 use core::fmt;
-
 use core::time::Duration;
 
 use super::{Json, Text};
-use crate::store;
 
 /// Under whose name a call keeps things, and for how long.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,10 +14,11 @@ pub(crate) struct Keeping {
     pub(crate) ttl: Duration,
 }
 
+#[cfg(feature = "service")]
 impl Keeping {
     /// The key of a thing of that kind.
     pub(crate) fn key(&self, kind: &str, name: &str) -> String {
-        store::topic(&self.namespace, kind, Some(name))
+        crate::store::topic(&self.namespace, kind, Some(name))
     }
 }
 

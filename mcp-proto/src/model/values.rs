@@ -82,7 +82,7 @@ impl Values {
     }
 
     /// All of them as one object.
-    pub(crate) fn to_json(&self) -> Json {
+    pub fn to_json(&self) -> Json {
         let mut out = Vec::new();
         let mut object = Object::begin(&mut out);
         for (key, value) in &self.0 {
