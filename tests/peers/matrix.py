@@ -5,7 +5,7 @@ usage: matrix.py --server NAME=COMMAND ...
 
 A cell is one client, driver, transport and revision: the client lists the tools, calls `add`, reads a resource,
 and must have negotiated that very revision and got exactly the expected results. The SDKs' clients also fill in a
-form, lend their model, come back for the result of a call whose stream the server closed, and hear of a change.
+form, lend their model, come back for the result of a call whose stream the server closed, and hear of changes.
 """
 
 import argparse
@@ -36,7 +36,7 @@ ANSWERED = {
     "sampled": "LLM response: Paris",
     "reconnected": "Reconnection test completed successfully. If you received this, the client properly reconnected "
                    "after stream closure.",
-    "changed": True,
+    "changed": ["test://watched-resource", "tools"],
 }
 
 

@@ -11,9 +11,15 @@ export const answers = {
   })
 };
 
-// A change of the tools as a promise, and what to call when it is told.
-export const change = {};
-change.heard = new Promise((resolve) => (change.tell = resolve));
+export const watched = 'test://watched-resource';
+
+// The changes that a client was told of.
+const heard = new Set();
+
+export const hear = {
+  tools: () => heard.add('tools'),
+  resource: ({ params }) => heard.add(params.uri)
+};
 
 // How often a client came back for the rest of a stream.
 let resumptions = 0;
@@ -37,7 +43,7 @@ export async function exercise(client) {
     sampled: await text('test_sampling', { prompt: 'What is the capital of France?' }),
     reconnected: await text('test_reconnection', {}),
     resumptions,
-    changed: await changed(() => text('test_trigger_tool_change', {}))
+    changed: await changed(text)
   };
 }
 
@@ -49,13 +55,14 @@ async function elicited(call) {
   return call({ ...JSON.parse(example), input_responses: { user: answers['elicitation/create']() } });
 }
 
-// The SDKs open the stream of changes when they like, so the change is made until it is told.
-async function changed(make) {
-  for (;;) {
-    await make();
-    const pause = new Promise((resolve) => setTimeout(resolve, 200));
-    if (await Promise.race([change.heard.then(() => true), pause])) return true;
+// The SDKs open the stream of changes when they like, so the changes are made until they are told.
+async function changed(text) {
+  while (heard.size < 2) {
+    await text('test_trigger_tool_change', {});
+    await text('test_trigger_resource_update', {});
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  return [...heard].sort();
 }
 
 export function report(revision, results) {

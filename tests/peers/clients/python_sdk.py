@@ -11,6 +11,7 @@ import mcp_types as types
 from mcp import Client, StdioServerParameters
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 resumptions = 0  # how often this client came back for the rest of a stream
@@ -33,6 +34,7 @@ SERVERS = {
 }
 
 
+WATCHED = "test://watched-resource"
 ACCEPTED = {"action": "accept", "content": {"username": "Ada", "email": "ada@example.com"}}
 
 
@@ -47,11 +49,13 @@ async def sample(_context, _params) -> types.CreateMessageResult:
 
 async def main(wanted: str, kind: str, *place: str) -> None:
     modern = wanted in MODERN_PROTOCOL_VERSIONS
-    heard = asyncio.Event()
+    heard = set()
 
     async def notified(message) -> None:
         if isinstance(message, types.ToolListChangedNotification):
-            heard.set()
+            heard.add("tools")
+        elif isinstance(message, types.ResourceUpdatedNotification):
+            heard.add(message.params.uri)
 
     # This SDK always offers its newest handshake revision; an older one is put in its place.
     mcp.client.session.LATEST_HANDSHAKE_VERSION = wanted
@@ -60,8 +64,12 @@ async def main(wanted: str, kind: str, *place: str) -> None:
             SERVERS[kind](*place), mode="auto" if modern else "legacy", read_timeout_seconds=10,
             elicitation_callback=fill_in, sampling_callback=sample, message_handler=notified,
         ))
-        # Changes are told unasked before, and on a stream that is asked for since.
-        changes = await stack.enter_async_context(client.listen(tools_list_changed=True)) if modern else None
+        # Changes of lists are told unasked before, and on a stream that is asked for since.
+        if modern:
+            listening = client.listen(tools_list_changed=True, resource_subscriptions=[WATCHED])
+            changes = await stack.enter_async_context(listening)
+        else:
+            await client.subscribe_resource(WATCHED)
 
         async def text(tool: str, arguments: dict) -> str:
             return (await client.call_tool(tool, arguments)).content[0].text
@@ -75,13 +83,16 @@ async def main(wanted: str, kind: str, *place: str) -> None:
                 return said
             return await text("test_elicitation", {**json.loads(example), "input_responses": {"user": ACCEPTED}})
 
-        async def changed() -> bool:
-            """The SDK opens the stream of changes when it likes, so the change is made until it is told."""
-            told = asyncio.ensure_future(anext(changes) if changes else heard.wait())
-            while not told.done():
+        async def changed() -> list[str]:
+            """The SDK opens the stream of changes when it likes, so the changes are made until they are told."""
+            while len(heard) < 2:
                 await text("test_trigger_tool_change", {})
-                await asyncio.wait([told], timeout=0.2)
-            return True
+                await text("test_trigger_resource_update", {})
+                if modern:
+                    event = await anext(changes)
+                    heard.add(event.uri if isinstance(event, ResourceUpdated) else "tools")
+                await asyncio.sleep(0.1)
+            return sorted(heard)
 
         tools = await client.list_tools()
         total = await client.call_tool("add", {"a": 2, "b": 40})

@@ -7,9 +7,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import {
   CreateMessageRequestSchema,
   ElicitRequestSchema,
+  ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema
 } from '@modelcontextprotocol/sdk/types.js';
-import { answers, capabilities, change, counting, exercise, report } from './exercise.mjs';
+import { answers, capabilities, counting, exercise, hear, report, watched } from './exercise.mjs';
 
 const [wanted, kind, place, ...args] = process.argv.slice(2);
 
@@ -36,8 +37,10 @@ transport.setProtocolVersion = (version) => {
 const client = new Client({ name: 'typescript-v1', version: '1' }, { capabilities });
 client.setRequestHandler(ElicitRequestSchema, answers['elicitation/create']);
 client.setRequestHandler(CreateMessageRequestSchema, answers['sampling/createMessage']);
-client.setNotificationHandler(ToolListChangedNotificationSchema, change.tell);
+client.setNotificationHandler(ToolListChangedNotificationSchema, hear.tools);
+client.setNotificationHandler(ResourceUpdatedNotificationSchema, hear.resource);
 await client.connect(transport);
+await client.subscribeResource({ uri: watched });
 report(negotiated, await exercise(client));
 await transport.terminateSession?.();
 await client.close();

@@ -2,7 +2,7 @@
 
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { answers, capabilities, change, counting, exercise, report } from './exercise.mjs';
+import { answers, capabilities, counting, exercise, hear, report, watched } from './exercise.mjs';
 
 const [wanted, kind, place, ...args] = process.argv.slice(2);
 
@@ -19,11 +19,14 @@ const offer = modern
 
 const client = new Client({ name: 'typescript-v2', version: '1' }, { capabilities, ...offer });
 for (const [method, answer] of Object.entries(answers)) client.setRequestHandler(method, answer);
-client.setNotificationHandler('notifications/tools/list_changed', change.tell);
+client.setNotificationHandler('notifications/tools/list_changed', hear.tools);
+client.setNotificationHandler('notifications/resources/updated', hear.resource);
 await client.connect(transport);
-// Changes are told unasked before, and on a stream that is asked for since.
-const listening = modern ? await client.listen({ toolsListChanged: true }) : undefined;
+// Changes of lists are told unasked before, and on a stream that is asked for since.
+const listening = modern
+  ? await client.listen({ toolsListChanged: true, resourceSubscriptions: [watched] })
+  : await client.subscribeResource({ uri: watched });
 report(client.getNegotiatedProtocolVersion(), await exercise(client));
-await listening?.close();
+await listening.close?.();
 await transport.terminateSession?.();
 await client.close();
