@@ -14,7 +14,9 @@ use futures_util::{FutureExt, StreamExt};
 
 use super::*;
 use crate::effect::EffectError;
-use crate::model::{Change, ClientCapabilities, Filter, InputRequest, Resource, elicit_accept};
+use crate::model::{
+    Change, ClientCapabilities, Filter, InputRequest, LogLevel, Resource, elicit_accept,
+};
 use crate::revision::{AdapterSet, Revision};
 use crate::server::{Connection, Endpoint, Stdio};
 use crate::service::world::{End, VirtualTime, VirtualTimer, pair};
@@ -115,6 +117,12 @@ fn service(time: &VirtualTime) -> Service {
                 }
                 "slept"
             }
+        }))
+        .tool(tool("report", |ex: Exchange| async move {
+            for level in [LogLevel::Info, LogLevel::Warning, LogLevel::Error] {
+                ex.log(level, level.as_str());
+            }
+            "reported"
         }))
         .build()
         .expect("valid")
@@ -249,7 +257,7 @@ fn the_calling_code_is_the_same_everywhere() {
                 assert_eq!(client.revision(), Some(revision.adapter().version));
                 assert_eq!(server.description.server.as_ref().unwrap().name, "demo");
                 let tools = client.list_tools().await.unwrap();
-                assert_eq!(tools.len(), 2);
+                assert_eq!(tools.len(), 3);
                 let reply = client.call_tool("add", &Add { a: 2, b: 40 }).await.unwrap();
                 assert_eq!(reply.structured::<Sum>().unwrap().total, 42, "{reply:?}");
                 let slow = client.call_tool("slow", &()).start();
@@ -268,6 +276,33 @@ fn the_calling_code_is_the_same_everywhere() {
                 assert_eq!(late.kind, ErrorKind::Closed);
             });
         }
+    }
+}
+
+#[test]
+fn a_hook_hears_the_logs_of_the_level_that_was_asked_for() {
+    for revision in Revision::ALL {
+        let world = World::default();
+        let (sessions, hub) = (Arc::new(MemorySessionStore::new()), Arc::new(MemoryHub::new()));
+        let server = InProcess { world: world.clone(), revision, sessions, hub };
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let hook = heard.clone();
+        let client = Client::builder("client", "1")
+            .log_level(LogLevel::Warning)
+            .on_event(move |event| {
+                if let crate::client::Event::Log(_, message) = event {
+                    hook.lock().unwrap().push(message.level);
+                }
+            })
+            .streams(world.clone(), server);
+        world.run(async move {
+            client.call_tool("report", &()).await.unwrap();
+            let warned = std::mem::take(&mut *heard.lock().unwrap());
+            assert_eq!(warned, [LogLevel::Warning, LogLevel::Error], "{revision:?}");
+            client.set_log_level(LogLevel::Error).await.unwrap();
+            client.call_tool("report", &()).await.unwrap();
+            assert_eq!(*heard.lock().unwrap(), [LogLevel::Error], "{revision:?}");
+        });
     }
 }
 
