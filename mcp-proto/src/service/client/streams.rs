@@ -185,11 +185,8 @@ impl<S: Respawn> Link for StreamLink<S> {
         let (Stage::Open(stream) | Stage::Ended(stream)) = &mut self.stage else {
             return Poll::Ready(());
         };
-        if self.written < self.unwritten.len() || self.unflushed {
-            // The stream holds it up, and wakes when it goes on.
-            return Poll::Pending;
-        }
-        // How a stream closes is nobody's concern any more.
+        // What it did not take by now, it may never take; nor is it anybody's concern any more how
+        // it closes.
         Pin::new(stream).poll_close(cx).map(|_| self.stage = Stage::Gone)
     }
 }
