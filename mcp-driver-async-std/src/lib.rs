@@ -3,6 +3,7 @@
 //! Each connection is a task of its own. Services of [`Registry::local`] stay on the thread that
 //! serves them; nothing else changes.
 
+mod dial;
 mod net;
 mod runtime;
 mod stdio;
@@ -20,6 +21,9 @@ pub use mcp_stores::{SqliteBuilder, SqliteStorage};
 pub use net::TcpConnections;
 pub use runtime::AsyncStd;
 pub use stdio::StandardStreams;
+
+/// A client on async-std, over HTTP; it starts no processes.
+pub type Client = client::Client<AsyncStd>;
 
 /// Serves `service` over HTTP: at the path `/mcp`, for loopback hosts, unless told otherwise.
 pub fn http<M: Threading>(service: Service<M>) -> HttpBuilder<AsyncStd, M>

@@ -15,6 +15,7 @@ use crate::process::{PATIENCE, Server};
 
 on_both_drivers! {
     a_client_calls_over_http_at_every_revision
+    a_client_on_async_std_calls_over_http
     a_client_calls_a_process_at_every_revision
     calls_of_one_client_run_side_by_side
     a_server_that_was_killed_is_started_again
@@ -41,6 +42,17 @@ fn a_client_calls_over_http_at_every_revision(program: &str) {
             assert_eq!(client.revision(), Some(revision.as_str()));
             client.close().await;
         }
+    });
+}
+
+fn a_client_on_async_std_calls_over_http(program: &str) {
+    let (_server, listening) = Server::on_http(program, &[]);
+    let url = format!("http://{}/mcp", listening.address);
+    ::async_std::task::block_on(async {
+        let client = mcp_driver_async_std::Client::http(url).connect().await.expect("connects");
+        let reply = client.call_tool("add", &json!({ "a": 2, "b": 40 })).await.expect("it adds");
+        assert_eq!(reply.structured::<Value>().expect("JSON"), json!({ "total": 42 }));
+        client.close().await;
     });
 }
 
