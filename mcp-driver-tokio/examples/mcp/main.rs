@@ -69,11 +69,12 @@ async fn connect(options: &Options) -> Result<Client, ClientError> {
 }
 
 fn prepared<W>(connect: Connect<W, Tokio>, options: &Options) -> Connect<W, Tokio> {
-    let quiet = options.json;
+    let (quiet, trace) = (options.json, options.trace);
     let connect = connect
         .info("mcp", env!("CARGO_PKG_VERSION"))
         .on_ask(ask_with(ask::what_can_be_asked(), ask::at_the_terminal))
         .on_event(move |event| match event {
+            event if trace => eprintln!("{event:?}"),
             Event::Log(_, log) if !quiet => eprintln!("{}: {}", log.level, log.data),
             Event::Warning(what) => eprintln!("warning: {what}"),
             _ => {}

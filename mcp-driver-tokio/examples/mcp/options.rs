@@ -18,7 +18,8 @@ SERVER is a URL, or a command and its arguments.
 
   --revision R                speak this revision of the protocol only
   --bearer TOKEN              send this token; MCP_BEARER in the environment keeps it off the screen
-  --json                      print JSON, one value a line";
+  --json                      print JSON, one value a line
+  --trace                     tell on stderr what happens, in which no credentials occur";
 
 pub(crate) struct Options {
     pub(crate) server: Server,
@@ -26,6 +27,7 @@ pub(crate) struct Options {
     pub(crate) revision: Option<Revision>,
     pub(crate) bearer: Option<String>,
     pub(crate) json: bool,
+    pub(crate) trace: bool,
 }
 
 pub(crate) enum Server {
@@ -44,19 +46,20 @@ pub(crate) enum Verb {
 }
 
 const VERBS: [&str; 7] = ["tools", "call", "read", "prompt", "listen", "ping", "describe"];
-const OPTIONS: [&str; 3] = ["--revision", "--bearer", "--json"];
+const OPTIONS: [&str; 4] = ["--revision", "--bearer", "--json", "--trace"];
 
 impl Options {
     /// Reads the words. The server's end at the first one that is a verb, an option of this
     /// program, or `--`.
     pub(crate) fn read(words: Vec<String>) -> Result<Self, String> {
         let mut words = words.into_iter().peekable();
-        let (mut revision, mut json) = (None, false);
+        let (mut revision, mut json, mut trace) = (None, false, false);
         let mut bearer = std::env::var("MCP_BEARER").ok();
         let (mut server, mut rest) = (Vec::new(), Vec::new());
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--json" => json = true,
+                "--trace" => trace = true,
                 "--bearer" => bearer = Some(words.next().ok_or("--bearer needs a token")?),
                 "--revision" => {
                     let version = words.next().ok_or("--revision needs a version")?;
@@ -85,7 +88,7 @@ impl Options {
             [url] if url.contains("://") => Server::Url(url.clone()),
             _ => Server::Command(server),
         };
-        Ok(Self { server, verb: verb(rest)?, revision, bearer, json })
+        Ok(Self { server, verb: verb(rest)?, revision, bearer, json, trace })
     }
 }
 
