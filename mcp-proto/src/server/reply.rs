@@ -146,7 +146,7 @@ impl Reply {
     pub(crate) fn notify(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         if self.can_stream() {
             self.open();
-            if self.body.len() < self.most_queued {
+            if !self.is_stalled() {
                 self.event(write);
             }
         }
@@ -215,9 +215,9 @@ impl Reply {
         core::mem::take(&mut self.spoke)
     }
 
-    /// Too much waits for a reader that stalls.
+    /// Too much waits for a reader that stalls. What framing holds already comes on top of it.
     pub(crate) fn is_stalled(&self) -> bool {
-        self.body.len() > self.most_queued
+        self.body.len() > self.most_queued / 4
     }
 
     /// A comment that keeps an open stream from looking dead (R26-HTTP-35).

@@ -90,6 +90,8 @@ struct OnTheWay {
 struct Kept {
     sizes: VecDeque<usize>,
     bytes: usize,
+    /// Entries had to go already.
+    is_full: bool,
 }
 
 /// What became of an entry.
@@ -149,7 +151,7 @@ impl Producer {
             && let Some(message) = self.queue.pop_front()
         {
             self.queued -= message.len();
-            let most = core.endpoint.limits().queued_bytes;
+            let most = core.endpoint.limits().queued_bytes / 2;
             let keep = self.kept.as_mut().map_or(KEEP, |kept| kept.add(message.len(), most));
             self.emit(core, OnTheWay { message, keep, tries: 1 });
         }
@@ -166,14 +168,17 @@ impl Producer {
 
 impl Kept {
     /// How many entries are kept once one of `size` bytes is added, so that together they have
-    /// no more than `most` bytes.
+    /// no more than `most` bytes. Readers that take over have entries too, which count only once
+    /// the log is full.
     fn add(&mut self, size: usize, most: usize) -> u32 {
         self.sizes.push_back(size);
         self.bytes += size;
         while self.sizes.len() > 1 && (self.bytes > most || self.sizes.len() > KEEP as usize) {
             self.bytes -= self.sizes.pop_front().unwrap_or_default();
+            self.is_full = true;
         }
-        u32::try_from(self.sizes.len()).unwrap_or(KEEP)
+        let own = u32::try_from(self.sizes.len()).unwrap_or(KEEP);
+        if self.is_full { own } else { KEEP }
     }
 }
 

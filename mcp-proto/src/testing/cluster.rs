@@ -133,6 +133,11 @@ impl<A: Application> Cluster<A> {
         self
     }
 
+    /// Lines from now on are like this one.
+    pub fn set_link(&mut self, link: Link) {
+        self.link = link;
+    }
+
     // ---- lines ----
 
     /// A new connection to a worker, for HTTP/1.1.

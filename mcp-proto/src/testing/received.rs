@@ -72,7 +72,7 @@ impl Received {
         core::iter::from_fn(|| decoder.next_event()).map_while(Result::ok).collect()
     }
 
-    /// The messages: one of a JSON body, or those of a stream's events.
+    /// The messages that came whole: one of a JSON body, or those of a stream's events.
     pub fn messages(&self) -> Vec<String> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match self.is_stream() {
@@ -82,7 +82,7 @@ impl Received {
                 .filter(|event| event.event().is_none_or(|name| name == "message"))
                 .filter_map(|event| event.message().map(str::to_owned))
                 .collect(),
-            false if self.body.is_empty() => Vec::new(),
+            false if self.body.is_empty() || !self.is_complete => Vec::new(),
             false => vec![text(&self.body)],
         }
     }

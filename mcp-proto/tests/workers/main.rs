@@ -3,9 +3,11 @@
 
 mod batching;
 mod cancelling;
+mod figures;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod listening;
+mod properties;
 mod resuming;
 mod retrying;
 mod service;

@@ -19,7 +19,7 @@ pub(crate) const SEC: fn(u64) -> Duration = Duration::from_secs;
 pub(crate) fn declared() -> Catalog {
     let mut catalog = catalog(0);
     (catalog.features.list_changed, catalog.features.subscribe) = (true, true);
-    for name in ["ask", "count", "chat", "long", "polled"] {
+    for name in ["ask", "count", "chat", "flood", "long", "polled"] {
         let mut tool = tool(name);
         tool.asks = name == "ask";
         catalog.insert_tool(tool);
@@ -70,6 +70,7 @@ impl Application for Service {
                 .progress(Progress::new(1.0))
                 .wait(SEC(200))
                 .respond(ToolResult::text("long")),
+            "flood" => flood(),
             "chat" => Script::silent().ask(sample("Say hello", 10)),
             "polled" => Script::silent()
                 .log(LogMessage::new(LogLevel::Info, Json::parse("1").expect("JSON")))
@@ -104,4 +105,13 @@ fn ask(call: &Call) -> Script {
         }
         Some(Err(bad)) => Script::answer(ToolResult::text(format!("bad: {bad}"))),
     }
+}
+
+/// 1 GiB of messages, 64 KiB each.
+fn flood() -> Script {
+    let text = Json::of(&"x".repeat(64 << 10)).expect("JSON");
+    let log = |script: Script, _| {
+        script.log(LogMessage::new(LogLevel::Emergency, text.clone())).wait(MS(1))
+    };
+    (0..16 << 10).fold(Script::silent(), log).respond(ToolResult::text("flooded"))
 }
