@@ -9,6 +9,7 @@
 mod admit;
 mod batching;
 mod body;
+mod listen;
 mod message;
 mod output;
 mod stages;

@@ -1,19 +1,18 @@
 //! Several workers in virtual time, which share nothing but a store and a hub.
 
+mod carry;
+
 use core::fmt;
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::{Application, Arrival, Faults, Hub, Link, Received, Script, Store};
-use crate::auth::{Principal, Refusal};
-use crate::effect::{Effect, EffectError, EffectId, Reply};
-use crate::frame::http1::Closing;
+use crate::auth::Principal;
+use crate::effect::{EffectError, EffectId, Reply};
 use crate::model::{Call, InputRequest};
-use crate::server::{AskId, CallId, Connection, Endpoint, Event, Machine, Output, Stdio};
-use crate::store::{HubOp, SessionOp};
+use crate::server::{AskId, CallId, Connection, Endpoint, Machine, Stdio};
+use crate::store::HubOp;
 use crate::time::{Instant, earlier};
 
 /// Workers of one service in virtual time: each has an endpoint of its own, and every byte that
@@ -266,7 +265,7 @@ impl<A: Application> Cluster<A> {
     /// Something is published from outside, as the application's announcements are.
     pub fn publish(&mut self, op: HubOp) {
         // Whoever publishes is no line; nothing waits for the answer.
-        let _ = self.hub.perform(self.now, usize::MAX, EffectId(0), &apart(op));
+        let _ = self.hub.perform(self.now, usize::MAX, EffectId(0), &carry::apart(op));
         self.wake();
     }
 
@@ -389,156 +388,6 @@ impl<A: Application> Cluster<A> {
         }
     }
 
-    // ---- carrying ----
-
-    fn drain_all(&mut self) {
-        for line in 0..self.lines.len() {
-            self.drain(LineId(line));
-        }
-    }
-
-    /// Fetches everything, and feeds what waits, until neither makes a difference.
-    fn drain(&mut self, id: LineId) {
-        loop {
-            while let Some(output) = self.machine(id).and_then(|machine| machine.poll_output()) {
-                self.take(id, output);
-            }
-            self.transmit(id);
-            if !self.feed(id) {
-                break;
-            }
-        }
-        let Some(line) = self.lines.get_mut(id.0) else { return };
-        let is_done = |it: &dyn Machine| it.closing().is_done() && it.is_idle();
-        if line.machine.as_deref().is_some_and(is_done) {
-            line.machine = None;
-            self.hub.forget(id.0);
-        }
-    }
-
-    fn transmit(&mut self, id: LineId) {
-        let now = self.now;
-        let Some(line) = self.lines.get_mut(id.0).filter(|line| line.is_reading) else { return };
-        let Some(machine) = &mut line.machine else { return };
-        let mut bytes = Vec::new();
-        machine.transmit(&mut bytes);
-        let ends = machine.closing() != Closing::Open;
-        let mut arrivals = line.to_client.carry(now, &bytes);
-        if ends && !core::mem::replace(&mut line.is_ended, true) {
-            arrivals.extend(line.to_client.end(now));
-        }
-        for (at, arrival) in arrivals {
-            let breaks = arrival == Arrival::Cut;
-            self.arrange(at, Due::ToClient(id, arrival));
-            if breaks {
-                self.arrange(at, Due::ToServer(id, Arrival::Cut));
-            }
-        }
-    }
-
-    /// Gives the machine what arrived, as far as it takes it; says whether it took any.
-    fn feed(&mut self, id: LineId) -> bool {
-        let now = self.now;
-        let Some(line) = self.lines.get_mut(id.0).filter(|line| !line.waiting.is_empty()) else {
-            return false;
-        };
-        let Some(machine) = &mut line.machine else { return false };
-        if machine.closing() != Closing::Open {
-            line.waiting.clear();
-            return false;
-        }
-        match line.waiting.remove(0) {
-            Arrival::Bytes(bytes) => {
-                let taken = machine.handle_input(now, &bytes);
-                let rest = bytes.get(taken..).unwrap_or_default();
-                if !rest.is_empty() {
-                    line.waiting.insert(0, Arrival::Bytes(rest.to_vec()));
-                }
-                taken > 0
-            }
-            Arrival::Eof => {
-                machine.handle_eof(now);
-                true
-            }
-            Arrival::Cut => false,
-        }
-    }
-
-    fn take(&mut self, id: LineId, output: Output) {
-        let Some(line) = self.lines.get_mut(id.0) else { return };
-        match output {
-            Output::Event(Event::Call(call, about)) => {
-                self.ran.push((line.worker, about.clone()));
-                let script = self.application.call(&about);
-                let running = Running { call: about, asked: Vec::new(), is_cancelled: false };
-                line.calls.insert(call, running);
-                self.follow(id, call, script);
-                // What has to wait for the next turn was not answered at once.
-                if let Some(machine) = self.machine(id) {
-                    machine.suspend(call);
-                }
-            }
-            Output::Event(Event::Cancelled(call)) => {
-                if let Some(running) = line.calls.get_mut(&call) {
-                    running.is_cancelled = true;
-                }
-            }
-            Output::Event(Event::Answered(ask, answered)) => {
-                let found = line.calls.iter_mut().find_map(|(id, running)| {
-                    let index = running.asked.iter().position(|(asked, _)| *asked == ask)?;
-                    let (_, question) = running.asked.remove(index);
-                    Some((*id, running.call.clone(), question))
-                });
-                if let Some((call, about, question)) = found {
-                    let script = self.application.answered(&about, &question, answered);
-                    self.follow(id, call, script);
-                }
-            }
-            Output::Effect(effect, Effect::Hub(op)) => {
-                self.effects += 1;
-                let reply = self.hub.perform(self.now, id.0, effect, &apart(op));
-                if let Some(reply) = reply {
-                    self.arrange(self.now, Due::Reply(id, effect, Ok(reply)));
-                }
-                self.wake();
-            }
-            Output::Effect(effect, Effect::Verify(token)) => {
-                let principal = self.principals.get(token.reveal()).cloned();
-                let reply = Reply::Principal(principal.ok_or(Refusal::Invalid));
-                self.arrange(self.now, Due::Reply(id, effect, Ok(reply)));
-            }
-            Output::Effect(effect, asked) => {
-                self.effects += 1;
-                let asked = match asked {
-                    Effect::Session(op) => Effect::Session(kept_apart(op)),
-                    asked => asked,
-                };
-                for (at, answer) in self.store.answers(self.now, &asked) {
-                    self.arrange(at, Due::Reply(id, effect, answer));
-                }
-            }
-            Output::Abandon(effect) => self.hub.abandon(id.0, effect),
-        }
-    }
-
-    /// Answers the polls of the hub that have news, or waited long enough.
-    fn wake(&mut self) {
-        for (line, id, reply) in self.hub.due(self.now) {
-            self.arrange(self.now, Due::Reply(LineId(line), id, Ok(reply)));
-        }
-    }
-
-    fn follow(&mut self, line: LineId, call: CallId, script: Script) {
-        if let Some((pause, _)) = script.acts.front() {
-            self.arrange(self.now + *pause, Due::Script(line, call, script));
-        }
-    }
-
-    fn arrange(&mut self, at: Instant, due: Due) {
-        self.arranged += 1;
-        self.agenda.insert((at, self.arranged), due);
-    }
-
     fn machine(&mut self, line: LineId) -> Option<&mut Box<dyn Machine>> {
         self.lines.get_mut(line.0)?.machine.as_mut()
     }
@@ -572,27 +421,5 @@ impl<A: fmt::Debug> fmt::Debug for Cluster<A> {
             .field("lines", &self.lines.len())
             .field("now", &self.now)
             .finish_non_exhaustive()
-    }
-}
-
-/// The same operation, which shares no memory with the worker that asked for it.
-fn apart(op: HubOp) -> HubOp {
-    match op {
-        HubOp::Publish { topic, message, ttl, keep } => {
-            HubOp::Publish { topic, message: Bytes::copy_from_slice(&message), ttl, keep }
-        }
-        op => op,
-    }
-}
-
-fn kept_apart(op: SessionOp) -> SessionOp {
-    match op {
-        SessionOp::Create { id, data, ttl } => {
-            SessionOp::Create { id, data: Bytes::copy_from_slice(&data), ttl }
-        }
-        SessionOp::Save { id, data, expected_version, ttl } => {
-            SessionOp::Save { id, data: Bytes::copy_from_slice(&data), expected_version, ttl }
-        }
-        op => op,
     }
 }

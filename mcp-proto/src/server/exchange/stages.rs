@@ -5,21 +5,19 @@ use std::sync::Arc;
 
 use super::body::Body;
 use super::message::id_of;
-use super::output::Sink;
 use super::{HttpExchange, HttpRequest};
 use crate::effect::{Effect, Reply};
 use crate::frame::envelope::RequestId;
-use crate::model::{Call, Filter};
-use crate::revision::{self, Adapter, Incoming, Resumption};
+use crate::model::Call;
+use crate::revision::{self, Adapter, Incoming};
 use crate::server::HttpRefusal;
-use crate::server::accept::Accept;
 use crate::server::asks;
 use crate::server::endpoint::Route;
 use crate::server::intake::Answer;
-use crate::server::listening::{Control, Listening, SESSION_STREAM};
+use crate::server::listening::Control;
 use crate::server::pending::Waiting;
 use crate::server::session::{self, Session, SessionChange};
-use crate::server::stream::{self, Follow, Producer};
+use crate::server::stream::Follow;
 use crate::store::{Cursor, HubOp, Record, SessionOp};
 
 /// Where an exchange stands. Each stage that waits, waits for one effect.
@@ -104,14 +102,14 @@ pub(super) enum Then {
 
 #[derive(Debug)]
 pub(super) struct Listen {
-    adapter: Adapter,
-    session: Session,
-    after: Option<Cursor>,
-    step: ListenStep,
+    pub(super) adapter: Adapter,
+    pub(super) session: Session,
+    pub(super) after: Option<Cursor>,
+    pub(super) step: ListenStep,
 }
 
 #[derive(Debug)]
-enum ListenStep {
+pub(super) enum ListenStep {
     /// A name for this stream.
     Naming,
     /// Saying that this is the session's stream now.
@@ -198,7 +196,7 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     /// The environment failed: the client learns that it did, not how.
-    fn fail_store(&mut self, stage: &Stage) {
+    pub(super) fn fail_store(&mut self, stage: &Stage) {
         let id = match stage {
             Stage::Session { held, .. } => held.id().cloned(),
             Stage::Handshake(handshake) | Stage::Created(handshake, _) => {
@@ -258,13 +256,13 @@ impl<H: HttpRequest> HttpExchange<H> {
         }
     }
 
-    fn get_session(&mut self, id: &str) {
+    pub(super) fn get_session(&mut self, id: &str) {
         let renew = Some(self.core.endpoint.limits().session_ttl);
         let get = SessionOp::Get { id: self.core.scope.key("session", id), renew };
         self.core.emit(Effect::Session(get), Waiting::Stage);
     }
 
-    fn create_session(&mut self, id: &str, session: &Session) {
+    pub(super) fn create_session(&mut self, id: &str, session: &Session) {
         let create = SessionOp::Create {
             id: self.core.scope.key("session", id),
             data: session.encode(),
@@ -354,142 +352,6 @@ impl<H: HttpRequest> HttpExchange<H> {
             }
             _ => self.fail_store(&Stage::Update(update)),
         }
-    }
-
-    // ---- listening ----
-
-    /// GET: the session's own stream, or one that is taken up again.
-    pub(super) fn listen(&mut self) {
-        if !Accept::read(&self.head).stream {
-            return self.refuse(&HttpRefusal::NotAcceptable, None);
-        }
-        self.find_session(Held::Listen);
-    }
-
-    fn begin_listening(&mut self, session: Session) {
-        let adapter = self.core.endpoint.adapters().by_version(&session.version).copied();
-        let Some(adapter) = adapter else { return self.refuse(&HttpRefusal::Session, None) };
-        let last = match adapter.resumption {
-            Resumption::None => None,
-            _ => self.head.get("last-event-id").and_then(stream::parse_event_id),
-        };
-        let after = match last {
-            Some((stream, cursor)) if stream == SESSION_STREAM => Some(cursor),
-            Some((stream, cursor)) => {
-                let stream = stream.to_owned();
-                let topic = self.stream_topic(&stream);
-                self.stage = Stage::Resume { topic, cursor, stream };
-                return self.core.emit(Effect::Random, Waiting::Stage);
-            }
-            None => None,
-        };
-        let listen = Listen { adapter, session, after, step: ListenStep::Naming };
-        self.stage = Stage::Listen(Box::new(listen));
-        self.core.emit(Effect::Random, Waiting::Stage);
-    }
-
-    /// The topic of a stream of this session: its name alone opens nothing.
-    pub(super) fn stream_topic(&self, stream: &str) -> String {
-        let session = self.session.as_deref().unwrap_or_default();
-        self.core.scope.key("stream", &format!("{session}.{stream}"))
-    }
-
-    fn settle_listen(&mut self, mut listen: Box<Listen>, reply: Reply) {
-        let id = self.session.clone().unwrap_or_default();
-        let topic = self.core.scope.key("session", &id);
-        match (listen.step, reply) {
-            (ListenStep::Naming, Reply::Random(random)) => {
-                let name = session::mint(&random);
-                let announce = Control::Stream(name.clone()).publish(topic);
-                listen.step = ListenStep::Announcing(name);
-                self.stage = Stage::Listen(listen);
-                self.core.emit(Effect::Hub(announce), Waiting::Stage);
-            }
-            (ListenStep::Announcing(name), Reply::Published(behind)) => {
-                let Listen { adapter, session, after, .. } = *listen;
-                let key = self.core.scope.key("session", &id);
-                let listening = Listening::by_session(
-                    &mut self.core,
-                    adapter,
-                    (key, &session),
-                    (topic, behind),
-                    name,
-                    after,
-                );
-                self.listening = Some(Box::new(listening));
-                self.stage = Stage::Running;
-                self.reply.open();
-                self.start_timer();
-            }
-            (step, _) => {
-                listen.step = step;
-                self.fail_store(&Stage::Listen(listen));
-            }
-        }
-    }
-
-    /// A request that listens (R26-SUBS-01).
-    pub(super) fn listen_by_request(&mut self, adapter: &Adapter, call: &Call, filter: Filter) {
-        let Some(id) = call.id().cloned() else { return self.accept() };
-        if !self.reply.can_stream() {
-            return self.refuse(&HttpRefusal::NotAcceptable, Some(&id));
-        }
-        let listening = Listening::by_request(&mut self.core, *adapter, id, filter);
-        self.listening = Some(Box::new(listening));
-        self.stage = Stage::Running;
-        self.reply.open();
-        self.start_timer();
-    }
-
-    // ---- HTTP+SSE ----
-
-    /// The stream of HTTP+SSE: the session, for as long as it is open (R24-SSE-01).
-    pub(super) fn open_sse(&mut self) {
-        if !Accept::read(&self.head).stream {
-            return self.refuse(&HttpRefusal::NotAcceptable, None);
-        }
-        self.stage = Stage::Sse(SseStep::Naming);
-        self.core.emit(Effect::Random, Waiting::Stage);
-    }
-
-    fn settle_sse(&mut self, step: SseStep, reply: Reply) {
-        match (step, reply) {
-            (SseStep::Naming, Reply::Random(random)) => {
-                let id = session::mint(&random);
-                let owner = self.core.scope.owner.clone();
-                self.create_session(&id, &Session { owner, ..Session::default() });
-                self.stage = Stage::Sse(SseStep::Creating(id));
-            }
-            (SseStep::Creating(id), Reply::Created(true)) => {
-                let topic = self.core.scope.key("sse", &id);
-                self.session = Some(id.as_str().into());
-                self.stage = Stage::Sse(SseStep::Positioning(id));
-                self.core.emit(Effect::Hub(HubOp::Position { topic }), Waiting::Stage);
-            }
-            (SseStep::Positioning(id), Reply::Position(cursor)) => {
-                let topic = self.core.scope.key("sse", &id);
-                let follow = Follow::new(topic, cursor, None);
-                follow.poll(&mut self.core);
-                self.follow = Some(Box::new(follow));
-                let key = self.core.scope.key("session", &id);
-                self.listening = Some(Box::new(Listening::by_stream(&mut self.core, key)));
-                self.stage = Stage::Running;
-                self.reply.open();
-                let paths = self.core.endpoint.shared().sse.as_ref();
-                let messages = paths.map_or("", |paths| paths.messages.as_str());
-                let address = format!("{}{messages}?session_id={id}", self.head.mount());
-                self.reply.named("endpoint", address.as_bytes());
-                self.start_timer();
-            }
-            (step, _) => self.fail_store(&Stage::Sse(step)),
-        }
-    }
-
-    /// A message of HTTP+SSE is accepted at once; what it leads to goes to the session's stream.
-    fn go_on_elsewhere(&mut self) {
-        let topic = self.core.scope.key("sse", self.session.as_deref().unwrap_or_default());
-        self.sink = Sink::Session(Producer::shared(topic));
-        self.reply.empty(202);
     }
 }
 
