@@ -26,13 +26,13 @@ fn at_most(name: &str, served: Served, most: u64) {
 }
 
 #[test]
-fn a_call_without_a_session_allocates_at_most_six_times() {
-    at_most("2026-07-28 tools/call", Served::call(), 6);
+fn a_call_without_a_session_allocates_at_most_four_times() {
+    at_most("2026-07-28 tools/call", Served::call(), 4);
 }
 
 #[test]
-fn a_call_in_a_session_allocates_at_most_ten_times() {
-    at_most("2025-11-25 tools/call in a session", Served::call_in_session(), 10);
+fn a_call_in_a_session_allocates_at_most_eight_times() {
+    at_most("2025-11-25 tools/call in a session", Served::call_in_session(), 8);
 }
 
 #[test]
