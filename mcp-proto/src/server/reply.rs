@@ -5,7 +5,10 @@ use std::borrow::Cow;
 
 use super::HttpRefusal;
 use super::accept::Accept;
+use crate::frame::coding::Coding;
 use crate::frame::envelope::RequestId;
+#[cfg(feature = "gzip")]
+use crate::frame::gzip::Gzip;
 use crate::frame::http1::BodyLength;
 use crate::frame::sse;
 
@@ -42,6 +45,10 @@ pub(crate) struct Reply {
     /// One message of a stream, before it is framed.
     message: Vec<u8>,
     most_queued: usize,
+    coding: Coding,
+    /// The compressor of an open stream, where it has one.
+    #[cfg(feature = "gzip")]
+    gzip: Option<Box<Gzip>>,
     /// Something was said on the stream since this was last asked.
     spoke: bool,
 }
@@ -58,8 +65,17 @@ impl Reply {
             body,
             message: Vec::new(),
             most_queued,
+            coding: Coding::Identity,
+            #[cfg(feature = "gzip")]
+            gzip: None,
             spoke: false,
         }
+    }
+
+    /// How a stream is coded, if the reply becomes one. A compressor is dear, so it is for streams
+    /// that end with a result and not for those that idle.
+    pub(crate) fn set_coding(&mut self, coding: Coding) {
+        self.coding = coding;
     }
 
     /// Adds a header to the head, which must not have been decided yet.
@@ -157,7 +173,7 @@ impl Reply {
         if self.is_undecided() && self.accept.stream {
             self.open_head();
             // The head must leave at once, and proxies wait for a first byte of the body (C38).
-            sse::append_comment(&mut self.body);
+            self.put(sse::append_comment);
         }
     }
 
@@ -173,7 +189,9 @@ impl Reply {
     pub(crate) fn replay(&mut self, id: Option<&str>, message: &[u8]) {
         if self.is_stream() {
             self.spoke = true;
-            let _ = sse::append_named(&mut self.body, "message", id, message);
+            self.put(|out| {
+                let _ = sse::append_named(out, "message", id, message);
+            });
         }
     }
 
@@ -182,7 +200,9 @@ impl Reply {
         if self.is_stream() {
             self.spoke = true;
             // Ids of ours have no line breaks.
-            let _ = sse::append_priming(&mut self.body, id, Some(retry));
+            self.put(|out| {
+                let _ = sse::append_priming(out, id, Some(retry));
+            });
         }
     }
 
@@ -190,14 +210,16 @@ impl Reply {
     pub(crate) fn named(&mut self, event: &str, data: &[u8]) {
         if self.is_stream() {
             self.spoke = true;
-            let _ = sse::append_named(&mut self.body, event, None, data);
+            self.put(|out| {
+                let _ = sse::append_named(out, event, None, data);
+            });
         }
     }
 
     /// Tells the client when to come back, and ends the stream (R2511-HTTP-20).
     pub(crate) fn interrupt(&mut self, retry: u64) {
         if self.is_stream() {
-            sse::Event::comment("").with_retry(retry).encode(&mut self.body);
+            self.put(|out| sse::Event::comment("").with_retry(retry).encode(out));
         }
         self.end();
     }
@@ -205,6 +227,13 @@ impl Reply {
     fn open_head(&mut self) {
         self.add_header("Cache-Control", "no-cache, no-transform");
         self.add_header("X-Accel-Buffering", "no");
+        for (name, value) in self.coding.headers() {
+            self.add_header(name, *value);
+        }
+        #[cfg(feature = "gzip")]
+        if self.coding == Coding::Gzip {
+            self.gzip = Some(Box::default());
+        }
         self.decide(200, Some("text/event-stream"), BodyLength::Stream);
         self.phase = Phase::Stream;
         self.spoke = true;
@@ -224,12 +253,16 @@ impl Reply {
     pub(crate) fn heartbeat(&mut self) {
         self.spoke = true;
         if self.is_stream() && self.body.len() < self.most_queued {
-            sse::append_comment(&mut self.body);
+            self.put(sse::append_comment);
         }
     }
 
     /// Ends a stream, or gives up on a reply that nobody waits for.
     pub(crate) fn end(&mut self) {
+        #[cfg(feature = "gzip")]
+        if let Some(gzip) = self.gzip.take() {
+            gzip.finish(&mut self.body);
+        }
         self.phase = Phase::Complete;
     }
 
@@ -250,10 +283,25 @@ impl Reply {
 
     fn event(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.spoke = true;
-        self.message.clear();
-        write(&mut self.message);
-        // Neither the name nor the absent id can be refused.
-        let _ = sse::append_named(&mut self.body, "message", None, &self.message);
+        let mut message = core::mem::take(&mut self.message);
+        message.clear();
+        write(&mut message);
+        self.put(|out| {
+            // Neither the name nor the absent id can be refused.
+            let _ = sse::append_named(out, "message", None, &message);
+        });
+        self.message = message;
+    }
+
+    /// Appends one piece of a stream that can be read before the next is written.
+    fn put(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        #[cfg(feature = "gzip")]
+        if let Some(gzip) = &mut self.gzip {
+            let mut piece = Vec::new();
+            write(&mut piece);
+            return gzip.write(&piece, &mut self.body);
+        }
+        write(&mut self.body);
     }
 
     fn sized(&mut self, status: u16) {
@@ -269,5 +317,57 @@ impl Reply {
         }
         headers.extend(self.extra.drain(..));
         self.head = Some(ResponseHead { status, headers, length });
+    }
+}
+
+#[cfg(all(test, feature = "gzip"))]
+mod tests {
+    use std::io::Read as _;
+
+    use flate2::read::GzDecoder;
+
+    use super::*;
+
+    fn reply(coding: Coding) -> Reply {
+        let mut reply = Reply::new(Accept { json: true, stream: true }, 1 << 20, Vec::new());
+        reply.set_coding(coding);
+        reply
+    }
+
+    #[test]
+    fn a_compressed_stream_says_the_same_and_each_event_can_be_read_at_once() {
+        let (mut plain, mut coded) = (reply(Coding::Identity), reply(Coding::Gzip));
+        let mut decoded = String::new();
+        for number in 0..3 {
+            for reply in [&mut plain, &mut coded] {
+                reply.notify(|out| out.extend_from_slice(format!("{{\"n\":{number}}}").as_bytes()));
+            }
+            let so_far = plain.body().len();
+            let mut read = vec![0; so_far];
+            GzDecoder::new(&coded.body()[..]).read_exact(&mut read).expect("all of it");
+            assert_eq!(&read, plain.body());
+        }
+        for reply in [&mut plain, &mut coded] {
+            reply.last(|out| {
+                out.extend_from_slice(b"{}");
+                200
+            });
+        }
+        GzDecoder::new(&coded.body()[..]).read_to_string(&mut decoded).expect("a whole body");
+        assert_eq!(decoded.as_bytes(), &plain.body()[..]);
+        let head = coded.poll_head().expect("a head");
+        assert!(head.headers.contains(&("Content-Encoding", "gzip".into())));
+        assert!(plain.poll_head().expect("a head").headers.iter().all(|it| it.1 != "gzip"));
+    }
+
+    #[test]
+    fn a_json_reply_is_not_compressed() {
+        let mut reply = reply(Coding::Gzip);
+        reply.last(|out| {
+            out.extend_from_slice(b"{}");
+            200
+        });
+        assert_eq!(reply.body(), b"{}");
+        assert!(reply.poll_head().expect("a head").headers.iter().all(|it| it.1 != "gzip"));
     }
 }

@@ -7,6 +7,7 @@ use super::stages::{Held, Stage};
 use super::{HttpExchange, HttpRequest};
 use crate::auth::{self, Principal, bearer};
 use crate::effect::{Effect, Reply, Token};
+use crate::frame::coding::Coding;
 use crate::server::HttpRefusal;
 use crate::server::accept::{self, Accept};
 use crate::server::endpoint::Route;
@@ -87,7 +88,11 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.core.admit(principal);
         let method = self.head.method();
         match (self.route, method) {
-            (Route::Mcp, "POST") => self.check_post(true),
+            (Route::Mcp, "POST") => {
+                let accepted = Coding::accepted(self.head.get_all("accept-encoding"));
+                self.reply.set_coding(accepted);
+                self.check_post(true);
+            }
             (Route::Mcp, "GET") if self.core.endpoint.reads_streams() => self.listen(),
             (Route::Mcp, "DELETE") if self.core.endpoint.shared().allow_delete => {
                 self.find_session(Held::Delete);

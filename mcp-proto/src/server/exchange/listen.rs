@@ -5,6 +5,7 @@ use super::output::Sink;
 use super::stages::{Held, Listen, ListenStep, SseStep, Stage};
 use super::{HttpExchange, HttpRequest};
 use crate::effect::{Effect, Reply};
+use crate::frame::coding::Coding;
 use crate::model::{Call, Filter};
 use crate::revision::{Adapter, Resumption};
 use crate::server::HttpRefusal;
@@ -95,6 +96,8 @@ impl<H: HttpRequest> HttpExchange<H> {
         let listening = Listening::by_request(&mut self.core, *adapter, id, filter);
         self.listening = Some(Box::new(listening));
         self.stage = Stage::Running;
+        // It idles, and there may be thousands.
+        self.reply.set_coding(Coding::Identity);
         self.reply.open();
         self.start_timer();
     }
