@@ -8,7 +8,7 @@ use crate::effect::{Effect, Reply};
 use crate::frame::envelope::RequestId;
 use crate::frame::json;
 use crate::frame::writer::Object;
-use crate::model::{Change, Filter};
+use crate::model::{Catalog, Change, Filter};
 use crate::revision::{Adapter, Resumption};
 use crate::store::{self, Cursor, HubOp, Polled, Read, SessionOp};
 use crate::time::Instant;
@@ -91,7 +91,6 @@ impl Listening {
         request: RequestId,
         filter: Filter,
     ) -> Self {
-        let filter = filter.accepted(core.published.catalog());
         Self::begin(core, adapter, filter, None, By::Request(request))
     }
 
@@ -133,8 +132,15 @@ impl Listening {
     ) -> Self {
         let topic = store::topic(&core.scope.namespace, "changes", None);
         let changes = Place { topic, cursor: after };
-        let mut listening =
-            Self { id: core.id(), adapter, filter, changes, by, step: Step::Position };
+        let mut listening = Self {
+            id: core.id(),
+            adapter,
+            filter: Filter::default(),
+            changes,
+            by,
+            step: Step::Position,
+        };
+        listening.set_filter(core.published.catalog(), filter);
         listening.poll(core);
         listening
     }
@@ -152,9 +158,13 @@ impl Listening {
         }
     }
 
-    /// Listens to something else from now on.
-    pub(crate) fn set_filter(&mut self, filter: Filter) {
-        self.filter = filter;
+    /// Listens to something else from now on: to what of it this server can tell.
+    pub(crate) fn set_filter(&mut self, catalog: &Catalog, filter: Filter) {
+        let declared = core::mem::replace(&mut self.filter, filter.accepted(catalog));
+        // A list that was declared stays so, though it may be empty by now.
+        self.filter.tools |= declared.tools;
+        self.filter.prompts |= declared.prompts;
+        self.filter.resources |= declared.resources;
     }
 
     /// The answer to the effect under way.
@@ -185,7 +195,7 @@ impl Listening {
                         if let Some(adapter) = core.endpoint.adapters().by_version(&session.version)
                         {
                             self.adapter = *adapter;
-                            self.filter = session.filter();
+                            self.set_filter(core.published.catalog(), session.filter());
                         }
                         self.poll(core);
                     }

@@ -1,6 +1,7 @@
 //! What tests of the loop run on: virtual time, pipes in memory, an executor of two tasks.
 
 use core::future::Future;
+use core::net::SocketAddr;
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
@@ -13,7 +14,7 @@ use std::task::Wake;
 
 use futures_io::{AsyncRead, AsyncWrite};
 
-use super::{Runtime, Threading, Timer};
+use super::{Driver, Listener, Runtime, Shared, Threading, Timer};
 use crate::effect::EffectError;
 use crate::time::Instant;
 
@@ -163,6 +164,61 @@ impl Timer for VirtualTimer {
         }
         clock.waiting.push((at, cx.waker().clone()));
         Poll::Pending
+    }
+}
+
+impl Driver<Shared> for VirtualTime {
+    type Listener = Port;
+    type Stdio = End;
+
+    async fn bind(&self, _: String) -> io::Result<Port> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn stdio(&self) -> io::Result<End> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// A listener that clients [connect](Self::connect) to without a socket. Cloning shares it.
+#[derive(Clone, Default)]
+pub(crate) struct Port(Arc<Mutex<Waiters>>);
+
+#[derive(Default)]
+struct Waiters {
+    ends: VecDeque<End>,
+    waiting: Option<Waker>,
+}
+
+impl Port {
+    /// A new connection; the client's end of it.
+    pub(crate) fn connect(&self) -> End {
+        let (ours, theirs) = pair(1 << 16);
+        let mut waiters = self.0.lock().unwrap();
+        waiters.ends.push_back(ours);
+        if let Some(waker) = waiters.waiting.take() {
+            waker.wake();
+        }
+        theirs
+    }
+}
+
+impl Listener for Port {
+    type Stream = End;
+
+    fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<(End, SocketAddr)>> {
+        let mut waiters = self.0.lock().unwrap();
+        match waiters.ends.pop_front() {
+            Some(end) => Poll::Ready(Ok((end, ([127, 0, 0, 1], 1).into()))),
+            None => {
+                waiters.waiting = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(([127, 0, 0, 1], 8080).into())
     }
 }
 

@@ -1,12 +1,12 @@
 //! What changes, for those who listen (R26-SUBS, R24-RSRC, C37).
 
-use mcp_proto::model::Change;
+use mcp_proto::model::{Catalog, Change, Implementation};
 use mcp_proto::revision::{Resumption, Revision};
 use mcp_proto::store::{HubOp, topic};
 use mcp_proto::testing::{Cluster, LineId, Received};
 
 use crate::fixture::{Caller, Way};
-use crate::service::{SEC, Service, cluster};
+use crate::service::{SEC, Service, cluster, declared, serving};
 
 const HANDSHAKE: [Revision; 4] =
     [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25];
@@ -200,6 +200,55 @@ fn a_request_that_listens_is_acknowledged_first_and_tagged() {
                 message.contains(r#""io.modelcontextprotocol/subscriptionId":"s""#),
                 "{message}"
             );
+        }
+    }
+}
+
+/// What every worker declares, but no prompt.
+fn without_prompts(list_changed: bool, subscribe: bool) -> Catalog {
+    let all = declared();
+    let mut catalog = Catalog::new(Implementation::new("fixture", "1.0.0"));
+    (catalog.features.list_changed, catalog.features.subscribe) = (list_changed, subscribe);
+    for tool in all.tools() {
+        catalog.insert_tool(tool.clone());
+    }
+    for resource in all.resources() {
+        catalog.insert_resource(resource.clone());
+    }
+    catalog
+}
+
+#[test]
+fn nobody_is_told_of_what_the_server_did_not_declare() {
+    for (list_changed, subscribe) in [(true, true), (false, true), (true, false)] {
+        for revision in HANDSHAKE {
+            for way in Way::ALL {
+                let endpoint = serving(without_prompts(list_changed, subscribe)).build();
+                let mut cluster = Cluster::new([endpoint], Service);
+                let mut caller = Caller::new(revision, way, 1).open(&mut cluster);
+                let line = match way {
+                    Way::Http => caller.listen(&mut cluster, None),
+                    _ => caller.line(),
+                };
+                cluster.run();
+                let before = caller.heard(&cluster, line).len();
+                // The session's streams read its record again.
+                let subscribe_to =
+                    caller.peer.request("resources/subscribe", "\"uri\":\"test://watched\"");
+                caller.send(&mut cluster, &subscribe_to);
+                cluster.run();
+                for change in [Change::Prompts, Change::Tools, Change::Resources] {
+                    announce(&mut cluster, &change);
+                }
+                updated(&mut cluster);
+                let heard = &caller.heard(&cluster, line)[before..];
+                let what = format!("{revision} {way:?} {list_changed} {subscribe}: {heard:?}");
+                let lists = usize::from(list_changed);
+                assert_eq!(count(heard, "prompts/list_changed"), 0, "{what}");
+                assert_eq!(count(heard, "tools/list_changed"), lists, "{what}");
+                assert_eq!(count(heard, "resources/list_changed"), lists, "{what}");
+                assert_eq!(count(heard, "resources/updated"), usize::from(subscribe), "{what}");
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //! share nothing but a store and a hub.
 
 mod batching;
+mod bounds;
 mod cancelling;
 mod figures;
 #[path = "../fixture/mod.rs"]

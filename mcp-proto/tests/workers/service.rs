@@ -40,7 +40,12 @@ fn tool(name: &str) -> Tool {
 
 /// An endpoint of one worker. Nothing of it is shared with another one's.
 pub(crate) fn builder() -> EndpointBuilder {
-    Endpoint::builder(Arc::new(declared()))
+    serving(declared())
+}
+
+/// The same with another catalog.
+pub(crate) fn serving(catalog: Catalog) -> EndpointBuilder {
+    Endpoint::builder(Arc::new(catalog))
         .path("/mcp")
         .allow_delete(true)
         .http_sse(Caller::STREAM, Caller::MESSAGES)

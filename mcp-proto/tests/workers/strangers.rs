@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use mcp_proto::auth::{Authorization, Principal};
+use mcp_proto::auth::{Authorization, AuthorizationBuilder, Principal};
+use mcp_proto::model::Change;
 use mcp_proto::revision::Revision;
-use mcp_proto::server::EndpointBuilder;
+use mcp_proto::store::{HubOp, topic};
 use mcp_proto::testing::{Cluster, LineId};
 
 use crate::fixture::{Caller, Way};
@@ -40,16 +41,17 @@ impl Stranger {
     }
 }
 
-fn guarded() -> EndpointBuilder {
-    builder().authorization(
-        Authorization::builder("https://localhost/mcp")
-            .authorization_server("https://login.example.com")
-            .build()
-            .expect("settings"),
-    )
+fn terms() -> AuthorizationBuilder {
+    Authorization::builder("https://localhost/mcp")
+        .authorization_server("https://login.example.com")
 }
 
 fn guarded_cluster() -> Cluster<Service> {
+    guarded_by(&terms().build().expect("settings"))
+}
+
+fn guarded_by(authorization: &Authorization) -> Cluster<Service> {
+    let guarded = || builder().authorization(authorization.clone());
     let ada = Principal::subject("ada").issued_by("https://login.example.com");
     Cluster::new((0..WORKERS).map(|_| guarded().build()), Service)
         .with_token("ada", ada.with_scopes(["secrets"]))
@@ -277,11 +279,44 @@ fn tenants_with_equal_names_never_meet() {
                 assert_eq!(status, 404, "{} of {a} at {b}", route.0);
             }
         }
-        let topic = mcp_proto::store::topic(b, "changes", None);
-        let message = mcp_proto::model::Change::Tools.encode();
-        cluster.publish(mcp_proto::store::HubOp::Publish { topic, message, ttl: SEC(60), keep: 9 });
+        let topic = topic(b, "changes", None);
+        let message = Change::Tools.encode();
+        cluster.publish(HubOp::Publish { topic, message, ttl: SEC(60), keep: 9 });
         cluster.run();
         assert!(owner.heard(&cluster, listener).is_empty(), "{a} heard of {b}");
+    }
+}
+
+#[test]
+fn what_keeps_principals_apart_can_be_switched_off_one_by_one() {
+    // Whether sessions are bound, whether names are kept apart; what eve gets for ada's session,
+    // and who hears what is announced under the endpoint's own name.
+    for (bind, separate, status, hears) in [
+        (true, true, 404, false),
+        (false, true, 404, false),
+        (true, false, 404, true),
+        (false, false, 200, true),
+    ] {
+        let what = format!("bound {bind}, separate {separate}");
+        let settings = terms().bind_sessions(bind).namespace_from_token(separate);
+        let mut cluster = guarded_by(&settings.build().expect("settings"));
+        let mut owner = Caller::new(OWN, Way::Http, WORKERS).with_token("ada").open(&mut cluster);
+        let listener = owner.listen(&mut cluster, None);
+        cluster.run();
+        let (topic, message) = (topic("", "changes", None), Change::Tools.encode());
+        cluster.publish(HubOp::Publish { topic, message, ttl: SEC(60), keep: 9 });
+        cluster.run();
+        assert_eq!(owner.heard(&cluster, listener).len(), usize::from(hears), "{what}");
+        for who in STRANGERS {
+            let known = matches!(who, Stranger::Other | Stranger::OtherIssuer);
+            let mut stranger = stranger(who);
+            stranger.peer.session = Some(owner.session());
+            let list = stranger.peer.request("tools/list", "");
+            let line = stranger.send(&mut cluster, &list);
+            cluster.run();
+            let status = if known { status } else { 401 };
+            assert_eq!(cluster.responses(line)[0].status, status, "{what}: {who:?}");
+        }
     }
 }
 
@@ -321,10 +356,7 @@ fn a_tool_with_a_scope_is_refused_alone_and_in_a_batch() {
     let endpoint = || {
         let mut catalog = declared();
         catalog.insert_tool(secret());
-        let authorization = Authorization::builder("https://localhost/mcp")
-            .authorization_server("https://login.example.com")
-            .build()
-            .expect("settings");
+        let authorization = terms().build().expect("settings");
         mcp_proto::server::Endpoint::builder(Arc::new(catalog))
             .path("/mcp")
             .authorization(authorization)

@@ -152,7 +152,7 @@ impl Stdio {
         }
         let filter = Self::filter(handshake);
         if let Some(listening) = self.listening.iter_mut().find(|it| it.request().is_none()) {
-            listening.set_filter(filter);
+            listening.set_filter(self.core.published.catalog(), filter);
         }
     }
 

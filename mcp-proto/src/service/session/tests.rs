@@ -9,8 +9,12 @@ use serde_json::{Value, json};
 
 use super::super::tests::talk::{REVISIONS, talk, text};
 use super::super::world::{VirtualTime, pair};
-use super::super::{Args, Host, MemorySessionStore, Registry, Service, SessionStore, Shared, tool};
+use super::super::{
+    Args, Guard, Host, MemoryHub, MemorySessionStore, Registry, Service, SessionStore, Shared,
+    VerifyError, tool,
+};
 use super::*;
+use crate::auth::{Authorization, Principal};
 use crate::server::{Connection, Endpoint};
 use crate::time::Instant;
 
@@ -68,32 +72,90 @@ fn service(time: &VirtualTime) -> Service {
         .expect("valid")
 }
 
-/// One HTTP exchange with a worker of its own; only the store is shared.
-async fn post(
-    time: &VirtualTime,
-    store: &Arc<dyn SessionStore>,
-    session: Option<&str>,
-    message: Value,
-) -> String {
-    let service = service(time);
-    let (ours, mut theirs) = pair(1 << 16);
-    let endpoint = Endpoint::builder(service.catalog().clone()).build();
-    let host = Host::<_, Shared>::with_sessions(service, time.clone(), store.clone());
-    let machine = Connection::new(endpoint, Instant::ZERO);
-    let body = message.to_string();
-    let session = session.map(|id| format!("Mcp-Session-Id: {id}\r\n")).unwrap_or_default();
-    let head = format!(
-        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: \
-         application/json, text/event-stream\r\nConnection: close\r\n{session}Content-Length: {}\
-         \r\n\r\n",
-        body.len()
-    );
-    let client = async {
-        theirs.send(format!("{head}{body}").as_bytes()).await;
-        theirs.receive_all().await
-    };
-    let served = host.run(machine, ours, Extensions::new(), pending());
-    futures_util::future::join(served, client).await.1
+/// Whose worker is asked, and by whom.
+#[derive(Clone, Default)]
+struct Door {
+    time: VirtualTime,
+    namespace: &'static str,
+    token: Option<&'static str>,
+    guard: Option<Guard>,
+}
+
+impl Door {
+    fn at(time: &VirtualTime) -> Self {
+        Self { time: time.clone(), ..Self::default() }
+    }
+
+    /// One HTTP exchange with a worker of its own; only the store is shared.
+    async fn post(
+        &self,
+        store: &Arc<dyn SessionStore>,
+        session: Option<&str>,
+        message: Value,
+    ) -> String {
+        let service = service(&self.time);
+        let (ours, mut theirs) = pair(1 << 16);
+        let mut endpoint = Endpoint::builder(service.catalog().clone()).namespace(self.namespace);
+        if let Some(guard) = &self.guard {
+            endpoint = endpoint.authorization(Authorization::clone(guard.authorization()));
+        }
+        let hub = Arc::new(MemoryHub::new());
+        let (time, guard) = (self.time.clone(), self.guard.clone());
+        let host = Host::<_, Shared>::guarded(service, time, store.clone(), hub, guard);
+        let machine = Connection::new(endpoint.build(), Instant::ZERO);
+        let body = message.to_string();
+        let header = |name: &str, value: Option<&str>| {
+            value.map(|value| format!("{name}{value}\r\n")).unwrap_or_default()
+        };
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: \
+             application/json, text/event-stream\r\nConnection: close\r\n{}{}Content-Length: {}\
+             \r\n\r\n",
+            header("Mcp-Session-Id: ", session),
+            header("Authorization: Bearer ", self.token),
+            body.len()
+        );
+        let client = async {
+            theirs.send(format!("{head}{body}").as_bytes()).await;
+            theirs.receive_all().await
+        };
+        let served = host.run(machine, ours, Extensions::new(), pending());
+        futures_util::future::join(served, client).await.1
+    }
+
+    /// What a tool says to a handle: the whole response.
+    async fn tell(&self, store: &Arc<dyn SessionStore>, tool: &str, handle: &str) -> String {
+        let params = json!({ "name": tool, "arguments": { "handle": handle } });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        self.post(store, None, call).await
+    }
+
+    /// Opens a session by hand; its handle.
+    async fn open(&self, store: &Arc<dyn SessionStore>) -> String {
+        let opened = self.post(store, None, call("open")).await;
+        let text = opened.split_once("\"text\":\"").expect("a handle").1;
+        text.split_once('"').expect("text").0.to_owned()
+    }
+}
+
+/// Ada, another one, and an Ada whom somebody else vouches for.
+async fn verify(token: String) -> Result<Principal, VerifyError> {
+    let issuer = if token == "ada-elsewhere" { "https://b.example" } else { "https://a.example" };
+    match &*token {
+        "ada" | "ada-elsewhere" => Ok(Principal::subject("ada").issued_by(issuer)),
+        "eve" => Ok(Principal::subject("eve").issued_by(issuer)),
+        _ => Err(VerifyError::Invalid),
+    }
+}
+
+fn guard(bind_sessions: bool, namespace_from_token: bool) -> Guard {
+    let authorization = Authorization::builder("https://localhost/mcp")
+        .authorization_server("https://a.example")
+        .bind_sessions(bind_sessions)
+        .namespace_from_token(namespace_from_token)
+        .build()
+        .expect("settings");
+    Guard::new(authorization, verify)
 }
 
 fn call(name: &str) -> Value {
@@ -112,17 +174,18 @@ fn workers_that_change_one_session_at_once_lose_nothing() {
         },
     });
     let test = async {
-        let greeted = post(&time, &store, None, hello).await;
+        let door = Door::at(&time);
+        let greeted = door.post(&store, None, hello).await;
         let header = |line: &str| {
             let (name, value) = line.split_once(": ")?;
             name.eq_ignore_ascii_case("mcp-session-id").then(|| value.to_owned())
         };
         let id = greeted.lines().find_map(header).expect("a session");
-        let workers = (0..8).map(|_| post(&time, &store, Some(&id), call("count")));
+        let workers = (0..8).map(|_| door.post(&store, Some(&id), call("count")));
         for counted in join_all(workers).await {
             assert!(counted.contains("counted"), "{counted}");
         }
-        post(&time, &store, Some(&id), call("read")).await
+        door.post(&store, Some(&id), call("read")).await
     };
     let (read, ()) = time.run(test, async {});
     assert!(read.contains(r#""text":"8""#), "{read}");
@@ -149,6 +212,84 @@ fn sessions_are_opened_by_hand_on_every_revision() {
             texts
         });
         assert_eq!(texts, ["42", "43", "unknown", "dropped", "unknown"], "{revision}");
+    }
+}
+
+#[test]
+fn a_handle_of_another_is_as_unknown_as_one_that_never_was() {
+    // C49, C50: other people, others of that name, nobody, and other tenants.
+    let door = |namespace, token| Door { namespace, token, ..Door::default() };
+    let guarded = |bind, separate, token| {
+        let guard = Some(guard(bind, separate));
+        Door { token, guard, ..Door::default() }
+    };
+    let mut probes = vec![(door("acme", None), door("globex", None))];
+    for (bind, separate) in [(true, true), (true, false), (false, true)] {
+        for who in [Some("eve"), Some("ada-elsewhere"), Some("mallory"), None] {
+            probes.push((guarded(bind, separate, Some("ada")), guarded(bind, separate, who)));
+        }
+    }
+    for (owner, stranger) in probes {
+        let what = format!("{:?} at {}", stranger.token, stranger.namespace);
+        let store: Arc<dyn SessionStore> = Arc::new(MemorySessionStore::new());
+        let test = async {
+            let handle = owner.open(&store).await;
+            let never = "A".repeat(handle.len());
+            assert_ne!(handle, never);
+            for tool in ["use", "drop", "use"] {
+                let told = stranger.tell(&store, tool, &handle).await;
+                assert_eq!(told, stranger.tell(&store, tool, &never).await, "{what}: {tool}");
+            }
+            owner.tell(&store, "use", &handle).await
+        };
+        let (used, ()) = owner.time.run(test, async {});
+        assert!(used.contains(r#""text":"42""#), "{what} did harm: {used}");
+    }
+}
+
+#[test]
+fn handles_are_shared_where_nothing_keeps_principals_apart() {
+    let by =
+        |token| Door { token: Some(token), guard: Some(guard(false, false)), ..Door::default() };
+    let (ada, eve) = (by("ada"), by("eve"));
+    let store: Arc<dyn SessionStore> = Arc::new(MemorySessionStore::new());
+    let test = async {
+        let handle = ada.open(&store).await;
+        eve.tell(&store, "use", &handle).await
+    };
+    let (used, ()) = ada.time.run(test, async {});
+    assert!(used.contains(r#""text":"42""#), "{used}");
+}
+
+#[test]
+fn equal_handles_of_two_tenants_never_meet() {
+    // Equal clocks draw equal random bytes, so both get the same handle.
+    let tenant = |namespace| Door { namespace, ..Door::default() };
+    let person =
+        |token| Door { token: Some(token), guard: Some(guard(true, true)), ..Door::default() };
+    for (a, b) in [
+        (tenant("acme"), tenant("globex")),
+        (tenant("a"), tenant("a/b")),
+        (tenant(""), tenant("x")),
+        (person("ada"), person("eve")),
+        (person("ada"), person("ada-elsewhere")),
+    ] {
+        let store: Arc<dyn SessionStore> = Arc::new(MemorySessionStore::new());
+        let test = async {
+            let handle = a.open(&store).await;
+            assert_eq!(handle, b.open(&store).await);
+            for (who, tool, says) in [
+                (&a, "use", "42"),
+                (&b, "use", "42"),
+                (&a, "drop", "dropped"),
+                (&a, "use", "unknown"),
+                (&b, "use", "43"),
+            ] {
+                let told = who.tell(&store, tool, &handle).await;
+                assert!(told.contains(&format!("\"text\":\"{says}\"")), "{tool}: {told}");
+            }
+        };
+        a.time.run(test, async {});
     }
 }
 
