@@ -168,8 +168,8 @@ fn a_handler_sends_its_client_away_and_the_result_is_fetched_later() {
         let sent_away = first.receive_until(|text| text.contains("\r\n0\r\n\r\n")).await;
         assert!(!sent_away.contains("fetched"), "{sent_away}");
         assert!(sent_away.contains(&format!("retry: {retry}")), "{sent_away}");
-        let ids = sent_away.lines().filter_map(|line| line.strip_prefix("id: "));
-        let last = ids.last().expect("an event id");
+        let mut ids = sent_away.lines().filter_map(|line| line.strip_prefix("id: "));
+        let last = ids.next_back().expect("an event id");
         let headers = format!("Accept: text/event-stream\r\nLast-Event-ID: {last}\r\n");
         let mut second = client.request("GET", "/mcp", &headers, "").await;
         let rest = second.receive_until(|text| text.contains("\r\n0\r\n\r\n")).await;
