@@ -8,7 +8,7 @@ use super::project::{
 use super::{Adapter, AdapterSet};
 use crate::frame::envelope::write_result;
 use crate::frame::writer::Object;
-use crate::model::{Call, Catalog, Detail, Failure, FailureKind, Operation, Tool};
+use crate::model::{Call, Catalog, Change, Detail, Failure, FailureKind, Operation, Tool};
 
 mod listing;
 
@@ -90,6 +90,25 @@ impl Published {
             | Operation::Listen
             | Operation::Extension => true,
         }
+    }
+
+    /// The lists that look otherwise than they did `before`, to a client of any of the revisions.
+    pub fn changes(&self, before: &Self) -> Vec<Change> {
+        let differs = |kind| {
+            self.adapters.iter().any(|adapter| {
+                let [now, then] = [self, before].map(|of| of.listing(adapter, kind));
+                now.map(Listing::text) != then.map(Listing::text)
+            })
+        };
+        let resources = differs(Kind::Resources) || differs(Kind::Templates);
+        [
+            (differs(Kind::Tools), Change::Tools),
+            (differs(Kind::Prompts), Change::Prompts),
+            (resources, Change::Resources),
+        ]
+        .into_iter()
+        .filter_map(|(differs, change)| differs.then_some(change))
+        .collect()
     }
 
     /// Appends the reply to a call that lists. Pages hold what comes after the last entry of the

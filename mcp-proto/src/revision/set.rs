@@ -63,6 +63,11 @@ impl AdapterSet {
         Ok(self)
     }
 
+    /// Whether the other is a clone of this set: that of equal versions may differ otherwise.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.adapters, &other.adapters) && self.fallback == other.fallback
+    }
+
     /// The revision that answers what cannot be attributed to one.
     pub fn fallback(&self) -> &Adapter {
         // The index was found in the list, which never changes.

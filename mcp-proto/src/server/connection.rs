@@ -46,6 +46,11 @@ impl Connection {
         }
     }
 
+    /// Its settings, with what it declares now.
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
     /// The head of the request that a call came with.
     pub fn request(&self, call: CallId) -> Option<&RequestHead> {
         Some(self.exchanges().find(|exchange| exchange.owns_call(call))?.head())

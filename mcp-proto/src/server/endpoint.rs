@@ -150,7 +150,7 @@ impl Endpoint {
 #[must_use]
 pub struct EndpointBuilder {
     catalog: Arc<crate::model::Catalog>,
-    adapters: AdapterSet,
+    pub(crate) adapters: AdapterSet,
     gate: Gate,
     limits: Limits,
     path: Option<String>,

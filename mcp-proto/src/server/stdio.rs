@@ -110,6 +110,11 @@ impl Stdio {
         }
     }
 
+    /// Its settings.
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.core.endpoint
+    }
+
     /// Whether a message may wait for the reader, before a result.
     fn has_room(&self) -> bool {
         self.out.len() < self.core.endpoint.limits().queued_bytes

@@ -11,6 +11,7 @@ use futures_io::{AsyncRead, AsyncWrite};
 use futures_util::future::poll_fn;
 use http::Extensions;
 
+use super::live::Live;
 use super::run::Loop;
 use super::work::Work;
 use super::{
@@ -19,6 +20,7 @@ use super::{
 };
 use crate::auth::{Principal, Refusal};
 use crate::effect::{Effect, EffectError, Reply};
+use crate::revision::AdapterSet;
 use crate::server::{CallId, Connection, Machine, Stdio};
 
 /// A service, the runtime that it runs on, and the stores that it keeps things in. Cloning shares
@@ -28,7 +30,7 @@ use crate::server::{CallId, Connection, Machine, Stdio};
 pub struct Host<R, M: Threading = Shared>(Arc<Inner<R, M>>);
 
 struct Inner<R, M: Threading> {
-    service: Service<M>,
+    live: Live<M>,
     runtime: R,
     sessions: Arc<dyn SessionStore>,
     hub: Arc<dyn Hub>,
@@ -40,6 +42,12 @@ pub trait Carrier: Machine {
     /// The request whose calls are running, if there is such a thing. `extensions` are what the
     /// driver knows of the stream.
     fn parts(&self, call: CallId, extensions: &Extensions) -> Option<Parts>;
+
+    /// The revisions that it speaks. `None` is for a machine that lists nothing, and is told of no
+    /// declarations that change.
+    fn adapters(&self) -> Option<&AdapterSet> {
+        None
+    }
 
     /// For how long a peer may take nothing of what is written to it. `None` is for ever, as long
     /// as the stream is open.
@@ -54,6 +62,10 @@ impl Carrier for Connection {
         Some(Parts::of(head).extensions(extensions.clone()).build())
     }
 
+    fn adapters(&self) -> Option<&AdapterSet> {
+        Some(self.endpoint().adapters())
+    }
+
     /// Sockets are too dear to be held by peers that have gone to sleep.
     fn patience(&self) -> Option<Duration> {
         Some(Duration::from_secs(60))
@@ -63,6 +75,10 @@ impl Carrier for Connection {
 impl Carrier for Stdio {
     fn parts(&self, _: CallId, _: &Extensions) -> Option<Parts> {
         None
+    }
+
+    fn adapters(&self) -> Option<&AdapterSet> {
+        Some(self.endpoint().adapters())
     }
 }
 
@@ -96,12 +112,28 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
         hub: Arc<dyn Hub>,
         guard: Option<Guard>,
     ) -> Self {
-        Self(Arc::new(Inner { service, runtime, sessions, hub, guard }))
+        Self::live(Live::new(service), runtime, sessions, hub, guard)
     }
 
-    /// The service.
-    pub fn service(&self) -> &Service<M> {
-        &self.0.service
+    /// The same, with a service that somebody may replace.
+    pub(crate) fn live(
+        live: Live<M>,
+        runtime: R,
+        sessions: Arc<dyn SessionStore>,
+        hub: Arc<dyn Hub>,
+        guard: Option<Guard>,
+    ) -> Self {
+        Self(Arc::new(Inner { live, runtime, sessions, hub, guard }))
+    }
+
+    /// The service, as it is now.
+    pub fn service(&self) -> Service<M> {
+        self.0.live.edition().service().clone()
+    }
+
+    /// The service, as it changes.
+    pub(crate) fn current(&self) -> &Live<M> {
+        &self.0.live
     }
 
     /// The runtime.
@@ -192,6 +224,6 @@ impl<R, M: Threading> Clone for Host<R, M> {
 
 impl<R, M: Threading> fmt::Debug for Host<R, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Host").field(&self.0.service).finish()
+        f.debug_tuple("Host").field(&self.0.live).finish()
     }
 }

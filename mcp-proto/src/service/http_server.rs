@@ -10,6 +10,7 @@ use http::Extensions;
 
 use super::accept::{Acceptor, Notice};
 use super::crowd::{Member, Stage};
+use super::updater::{Unfit, Updater};
 use super::{
     Announcer, Driver, Error, Guard, Host, Hub, Later, Listener, Local, MemoryHub,
     MemorySessionStore, Outliving, Service, SessionStore, Shared, Storage, Threading,
@@ -39,6 +40,7 @@ pub struct HttpBuilder<D, M: Threading = Shared> {
 pub struct HttpServer<D: Driver<M>, M: Threading = Shared> {
     host: Host<D, M>,
     announcer: Announcer,
+    unfit: Unfit<M>,
     endpoint: Endpoint,
     listener: D::Listener,
     local_addr: SocketAddr,
@@ -176,7 +178,8 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
     /// # Errors
     /// Where it has no address.
     pub fn listen(self, listener: D::Listener) -> Result<HttpServer<D, M>, Error> {
-        if let (Some(why), None) = (self.service.guarded_only(), &self.guard) {
+        let unfit: Unfit<M> = if self.guard.is_some() { |_| None } else { Service::guarded_only };
+        if let Some(why) = unfit(&self.service) {
             return Err(Error::internal(why.to_owned()));
         }
         let driver = self.driver.clone();
@@ -184,6 +187,7 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
         let (service, driver) = (self.service, self.driver);
         Ok(HttpServer {
             announcer,
+            unfit,
             host: Host::guarded(service, driver, self.sessions, self.hub, self.guard),
             endpoint: self.endpoint.build(),
             local_addr: listener.local_addr()?,
@@ -204,6 +208,12 @@ impl<D: Driver<M>, M: Threading> HttpServer<D, M> {
     /// Announces changes to the clients that listen, for the namespace of the endpoint.
     pub fn announcer(&self) -> Announcer {
         self.announcer.clone().namespace(self.endpoint.shared().namespace.clone())
+    }
+
+    /// Replaces what is served, while it is.
+    pub fn updater(&self) -> Updater<M> {
+        let (live, adapters) = (self.host.current().clone(), self.endpoint.adapters().clone());
+        Updater::new(live, self.announcer(), adapters, self.unfit)
     }
 
     /// The URL that clients of this machine are given.

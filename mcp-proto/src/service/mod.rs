@@ -67,6 +67,7 @@ mod http_server;
 pub mod hub;
 pub mod kind;
 mod line;
+mod live;
 mod memory;
 mod need_input;
 mod needs;
@@ -91,6 +92,7 @@ mod support;
 #[cfg(test)]
 mod tests;
 mod threading;
+mod updater;
 mod work;
 #[cfg(test)]
 mod world;
@@ -135,3 +137,4 @@ pub use stdio_server::StdioServer;
 pub use storage::Storage;
 pub use store::{Execution, SessionStore, Simple, SimpleSessionStore};
 pub use threading::{Keep, Later, Local, Make, Shared, Threading};
+pub use updater::Updater;

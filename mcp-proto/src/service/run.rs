@@ -100,6 +100,7 @@ where
         for _ in 0..ROUNDS {
             let now = self.work.now();
             let mut moved = self.tick(now);
+            self.work.refresh(&mut self.machine, now);
             moved |= self.read(now, cx);
             moved |= self.work.advance(&mut self.machine, now, cx);
             moved |= self.write(now, cx);

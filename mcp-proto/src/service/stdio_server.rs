@@ -11,6 +11,8 @@ use futures_util::FutureExt;
 use http::Extensions;
 
 use super::crowd::{Crowd, Member, Stage};
+use super::live::Live;
+use super::updater::Updater;
 use super::{
     Announcer, Driver, Error, Host, Hub, Later, Local, MemoryHub, MemorySessionStore, Outliving,
     Service, SessionStore, Shared, Storage, Threading,
@@ -23,7 +25,7 @@ use crate::server::{Endpoint, EndpointBuilder, Limits, Stdio};
 #[must_use = "nothing is answered before `serve`"]
 pub struct StdioServer<D, M: Threading = Shared> {
     driver: D,
-    service: Service<M>,
+    live: Live<M>,
     endpoint: EndpointBuilder,
     sessions: Arc<dyn SessionStore>,
     hub: Arc<dyn Hub>,
@@ -34,7 +36,7 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
     pub fn new(driver: D, service: Service<M>) -> Self {
         let endpoint = Endpoint::builder(service.catalog().clone());
         let (sessions, hub) = (Arc::new(MemorySessionStore::new()), Arc::new(MemoryHub::new()));
-        Self { driver, service, endpoint, sessions, hub }
+        Self { driver, live: Live::new(service), endpoint, sessions, hub }
     }
 
     /// Keeps sessions and events in `store`, where other processes find them too.
@@ -48,6 +50,12 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
     pub fn announcer(&self) -> Announcer {
         let driver = self.driver.clone();
         Announcer::new(Arc::clone(&self.hub), move || driver.now(), "")
+    }
+
+    /// Replaces what is served, while it is; once all settings are made.
+    pub fn updater(&self) -> Updater<M> {
+        let (live, adapters) = (self.live.clone(), self.endpoint.adapters.clone());
+        Updater::new(live, self.announcer(), adapters, unfit)
     }
 
     /// Speaks only these revisions.
@@ -69,13 +77,13 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
         until: impl Future<Output = ()>,
         spawn: impl FnOnce(&D, Served<D, S, M>),
     ) -> Result<(), Error> {
-        if let Some(why) = self.service.http_only().or(self.service.guarded_only()) {
+        if let Some(why) = unfit(self.live.edition().service()) {
             return Err(Error::internal(why.to_owned()));
         }
         let crowd = Crowd::default();
         let ended = Arc::new(Mutex::new(None));
         let served = Served {
-            host: Host::with_stores(self.service, self.driver.clone(), self.sessions, self.hub),
+            host: Host::live(self.live, self.driver.clone(), self.sessions, self.hub, None),
             endpoint: self.endpoint.build(),
             stream,
             member: crowd.enter(),
@@ -98,6 +106,11 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
             None => Err(Error::internal("the runtime dropped the task that serves the stream")),
         }
     }
+}
+
+/// Nothing says here who calls, and there are no HTTP requests.
+fn unfit<M: Threading>(service: &Service<M>) -> Option<&str> {
+    service.http_only().or(service.guarded_only())
 }
 
 /// A stream to be served.

@@ -3,6 +3,7 @@
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
+use std::sync::Arc;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use http::Extensions;
@@ -10,6 +11,7 @@ use http::Extensions;
 use super::errands::Errands;
 use super::host::Carrier;
 use super::line::Errand;
+use super::live::{Edition, Live};
 use super::{Command, Dispatched, Execution, Host, Outbox, Question, Running, Runtime, Threading};
 use crate::effect::{EffectError, EffectId, Reply};
 use crate::model::{Failure, FailureKind, Outcome};
@@ -19,6 +21,10 @@ use crate::time::Instant;
 /// Everything that runs for one machine.
 pub(crate) struct Work<R, M: Threading> {
     host: Host<R, M>,
+    /// What calls are dispatched to.
+    edition: Arc<Edition<M>>,
+    /// The version that the machine lists.
+    listed: u64,
     extensions: Extensions,
     outbox: Outbox,
     calls: FuturesUnordered<Running<M>>,
@@ -42,6 +48,8 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     /// Nothing yet. Calls see `extensions`.
     pub(crate) fn new(host: Host<R, M>, extensions: Extensions) -> Self {
         Self {
+            edition: host.current().edition(),
+            listed: Live::<M>::FIRST,
             host,
             extensions,
             outbox: Outbox::new(),
@@ -70,6 +78,18 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     /// Wakes `waker` when a handler says something.
     pub(crate) fn register(&self, waker: &Waker) {
         self.outbox.register(waker);
+    }
+
+    /// Lets what comes from now on find the service as it is now.
+    pub(crate) fn refresh(&mut self, machine: &mut impl Carrier, now: Instant) {
+        if self.host.current().version() == self.listed {
+            return;
+        }
+        self.edition = self.host.current().edition();
+        self.listed = self.edition.version();
+        if let Some(published) = machine.adapters().map(|set| self.edition.published(set)) {
+            machine.handle_published(now, published);
+        }
     }
 
     /// Goes on with everything, until nothing is left to do but wait. False where nothing was.
@@ -104,7 +124,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
             match output {
                 Output::Event(Event::Call(id, call)) => {
                     let parts = || machine.parts(id, &self.extensions);
-                    match self.host.service().dispatch(id, call, parts, &self.outbox) {
+                    match self.edition.service().dispatch(id, call, parts, &self.outbox) {
                         Dispatched::Done(outcome) => machine.respond(id, outcome),
                         Dispatched::Running(running) => self.begin(machine, running, cx),
                     }

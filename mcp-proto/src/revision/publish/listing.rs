@@ -109,6 +109,11 @@ impl Listing {
         Self { text, entries }
     }
 
+    /// All entries, as they are on one page.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -9,8 +9,9 @@ use futures_util::future::pending;
 use http::Extensions;
 use serde_json::{Map, Value, json};
 
+use super::super::live::Live;
 use super::super::world::{End, VirtualTime, pair};
-use super::super::{Host, Hub, MemoryHub, MemorySessionStore, Service, Shared};
+use super::super::{Announcer, Host, Hub, MemoryHub, MemorySessionStore, Service, Updater};
 use crate::revision::AdapterSet;
 use crate::server::{Endpoint, Limits, Stdio};
 use crate::time::Instant;
@@ -53,16 +54,26 @@ pub(crate) fn talk_at<C: Future>(
 }
 
 /// A service, served over stdio.
+#[derive(Clone)]
 pub(crate) struct Served {
     time: VirtualTime,
     service: Service,
+    live: Live,
     hub: Arc<dyn Hub>,
 }
 
 impl Served {
     pub(crate) fn new(service: &Service) -> Self {
         let (time, hub) = (VirtualTime::default(), Arc::new(MemoryHub::new()));
-        Self { time, service: service.clone(), hub }
+        let live = Live::new(service.clone());
+        Self { time, service: service.clone(), live, hub }
+    }
+
+    /// Replaces the service, once the rest is settled.
+    pub(crate) fn updater(&self) -> Updater {
+        let (hub, time) = (Arc::clone(&self.hub), self.time.clone());
+        let announcer = Announcer::new(hub, move || time.time(), "");
+        Updater::new(self.live.clone(), announcer, AdapterSet::default(), Service::http_only)
     }
 
     pub(crate) fn at(self, time: &VirtualTime) -> Self {
@@ -84,8 +95,7 @@ impl Served {
         let endpoint = Endpoint::builder(self.service.catalog().clone()).limits(limits).build();
         let machine = Stdio::new(endpoint, Instant::ZERO);
         let sessions = Arc::new(MemorySessionStore::new());
-        let host =
-            Host::<_, Shared>::with_stores(self.service, self.time.clone(), sessions, self.hub);
+        let host = Host::live(self.live, self.time.clone(), sessions, self.hub, None);
         let talk = Talk {
             end: theirs,
             unread: String::new(),
