@@ -64,6 +64,7 @@ impl AdapterSet {
     }
 
     /// Whether the other is a clone of this set: that of equal versions may differ otherwise.
+    #[cfg(feature = "service")]
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.adapters, &other.adapters) && self.fallback == other.fallback
     }

@@ -47,6 +47,7 @@ impl Connection {
     }
 
     /// Its settings, with what it declares now.
+    #[cfg(feature = "service")]
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }

@@ -111,6 +111,7 @@ impl Stdio {
     }
 
     /// Its settings.
+    #[cfg(feature = "service")]
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.core.endpoint
     }
