@@ -12,7 +12,7 @@ use mcp_proto::frame::uri_template::UriTemplate;
 use mcp_proto::model::{
     Annotations, CacheHint, CacheScope, Call, Catalog, Completion, Content, Contents, Failure,
     FailureKind, Icon, Implementation, Json, LogLevel, LogMessage, Operation, Outcome, Progress,
-    Prompt, PromptArgument, PromptMessage, PromptResult, Resource, ResourceLink, ResourceResult,
+    Prompt, PromptArgument, PromptMessage, PromptResult, Resource, ResourceResult,
     ResourceTemplate, Role, Tool, ToolResult, Value as Given,
 };
 use mcp_proto::revision::{
@@ -312,7 +312,7 @@ fn rich() -> Catalog {
 fn every_content() -> Vec<Content> {
     let meta = || Some(text(json!({"k": 1})));
     let bytes = || Bytes::from_static(&[0, 255, 1]);
-    let mut link = ResourceLink::new("file:///a", "a");
+    let mut link = Resource::new("file:///a", "a");
     link.title = Some("A".into());
     link.size = Some(3);
     link.annotations = annotations();

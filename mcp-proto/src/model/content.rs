@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::Json;
+use super::{Json, Resource};
 
 /// Who a message is from, or whom content is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,7 +108,7 @@ pub enum Content {
         meta: Option<Json>,
     },
     /// A reference to a resource that the client may read.
-    Link(ResourceLink),
+    Link(Resource),
 }
 
 impl Content {
@@ -144,7 +144,7 @@ impl Content {
 
     /// A link to the resource at `uri`.
     pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self::Link(ResourceLink::new(uri, name))
+        Self::Link(Resource::new(uri, name))
     }
 }
 
@@ -157,47 +157,6 @@ impl From<String> for Content {
 impl From<&str> for Content {
     fn from(text: &str) -> Self {
         Self::text(text)
-    }
-}
-
-/// A reference to a resource, in content.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ResourceLink {
-    /// Where the resource is.
-    pub uri: String,
-    /// Its name.
-    pub name: String,
-    /// Its name for people.
-    pub title: Option<String>,
-    /// What it is.
-    pub description: Option<String>,
-    /// Its media type.
-    pub mime_type: Option<String>,
-    /// Its size in bytes.
-    pub size: Option<u64>,
-    /// Hints for the client.
-    pub annotations: Option<Annotations>,
-    /// Pictures for the client's display.
-    pub icons: Vec<Icon>,
-    /// The link's `_meta`.
-    pub meta: Option<Json>,
-}
-
-impl ResourceLink {
-    /// A link to the resource at `uri`.
-    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            name: name.into(),
-            title: None,
-            description: None,
-            mime_type: None,
-            size: None,
-            annotations: None,
-            icons: Vec::new(),
-            meta: None,
-        }
     }
 }
 

@@ -104,8 +104,8 @@ pub struct ToolHints {
     pub open_world: Option<bool>,
 }
 
-/// A resource at a fixed URI, as it is declared.
-#[derive(Clone, Debug)]
+/// A resource at a fixed URI, as it is declared, or as content [links](super::Content::Link) to it.
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
     /// Where it is; compared byte for byte.
@@ -124,7 +124,7 @@ pub struct Resource {
     pub annotations: Option<Annotations>,
     /// Pictures for the client's display.
     pub icons: Vec<Icon>,
-    /// The declaration's `_meta`.
+    /// The `_meta` of the declaration, or of the link.
     pub meta: Option<Json>,
 }
 

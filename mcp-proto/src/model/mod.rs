@@ -40,7 +40,7 @@ pub use call::{Call, Completing, Reference};
 pub use capability::{ClientCapabilities, ClientProfile, Implementation};
 pub use catalog::{Catalog, Features, Located};
 pub use change::{Change, Filter};
-pub use content::{Annotations, Body, Content, Contents, Icon, ResourceLink, Role};
+pub use content::{Annotations, Body, Content, Contents, Icon, Role};
 pub use declare::{
     CacheHint, CacheScope, Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolHints,
 };

@@ -11,11 +11,9 @@ mod fixture;
 mod service;
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use client::{Does, conversation};
-use fixture::Way;
+use fixture::{Way, table};
 use mcp_proto::revision::{AskBy, Revision};
 use service::Kind;
 
@@ -24,31 +22,13 @@ const MECHANISMS: [(AskBy, &str); 3] =
 
 #[test]
 fn every_question_comes_to_what_the_table_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/asking/table.md");
-    let now = render();
-    if std::env::var_os("ASKING").is_some_and(|value| value == "write") {
-        fs::write(&path, &now).expect("a file");
-    }
-    let written = fs::read_to_string(&path).expect("the table");
-    let differences: Vec<_> = written
-        .lines()
-        .zip(now.lines())
-        .filter(|(written, now)| written != now)
-        .map(|(written, now)| format!("written {written}\nis now  {now}"))
-        .collect();
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
-    assert_eq!(written.lines().count(), now.lines().count());
+    let written = table::compare("tests/asking/table.md", "ASKING", &render());
     is_total(&written);
 }
 
 /// No cell is blank: it has an outcome, or the reason that it cannot exist.
 fn is_total(table: &str) {
-    let rows: Vec<Vec<&str>> = table
-        .lines()
-        .filter(|line| line.starts_with('|'))
-        .skip(2)
-        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
-        .collect();
+    let rows = table::rows(table);
     let expected = Kind::ALL.len() * MECHANISMS.len() * Way::ALL.len() * Does::ALL.len();
     assert_eq!(rows.len(), expected);
     let cells: Vec<_> = rows.iter().flat_map(|row| &row[4..]).collect();

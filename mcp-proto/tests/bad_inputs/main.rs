@@ -11,10 +11,8 @@ mod inputs;
 
 use core::time::Duration;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
-use fixture::{Peer, Wire, application, builder};
+use fixture::{Peer, Wire, application, builder, table};
 use inputs::{INPUTS, Step, Steps};
 use mcp_proto::model::Call;
 use mcp_proto::revision::Revision;
@@ -27,31 +25,13 @@ const NOT_APPLICABLE: &str = "n/a";
 
 #[test]
 fn every_bad_input_is_answered_as_the_table_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_inputs/table.md");
-    let now = render();
-    if std::env::var_os("BAD_INPUTS").is_some_and(|value| value == "write") {
-        fs::write(&path, &now).expect("a file");
-    }
-    let written = fs::read_to_string(&path).expect("the table");
-    let differences: Vec<_> = written
-        .lines()
-        .zip(now.lines())
-        .filter(|(written, now)| written != now)
-        .map(|(written, now)| format!("written {written}\nis now  {now}"))
-        .collect();
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
-    assert_eq!(written.lines().count(), now.lines().count(), "rows without an input, or inverse");
+    let written = table::compare("tests/bad_inputs/table.md", "BAD_INPUTS", &render());
     is_total(&written);
 }
 
 /// No cell is blank, every input has a row for each transport, every row a cell per revision.
 fn is_total(table: &str) {
-    let rows: Vec<Vec<&str>> = table
-        .lines()
-        .filter(|line| line.starts_with('|'))
-        .skip(2)
-        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
-        .collect();
+    let rows = table::rows(table);
     assert_eq!(rows.len(), INPUTS.len() * Wire::ALL.len());
     for row in &rows {
         assert_eq!(row.len(), 2 + Revision::ALL.len(), "{row:?}");

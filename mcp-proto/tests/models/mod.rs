@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use mcp_proto::frame::uri_template::UriTemplate;
 use mcp_proto::model::{
     Annotations, Completion, Content, Contents, Icon, Json, Prompt, PromptArgument, PromptMessage,
-    PromptResult, Resource, ResourceLink, ResourceResult, ResourceTemplate, Role, Tool, ToolResult,
+    PromptResult, Resource, ResourceResult, ResourceTemplate, Role, Tool, ToolResult,
 };
 use serde_json::Value;
 
@@ -102,10 +102,8 @@ pub(crate) fn content(value: &Value) -> Content {
             Content::Resource { contents: contents(&value["resource"]), annotations, meta }
         }
         Some("resource_link") => {
-            let mut link = ResourceLink::new(text(value, "uri"), text(value, "name"));
-            link.description = optional(value, "description");
-            link.mime_type = optional(value, "mimeType");
-            link.annotations = annotations;
+            let mut link = resource(value);
+            link.meta = meta;
             Content::Link(link)
         }
         other => panic!("{other:?}"),

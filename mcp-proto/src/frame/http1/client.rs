@@ -304,11 +304,7 @@ impl Client {
         headers: impl IntoIterator<Item = (N, V)>,
         body: &[u8],
     ) -> Result<(), SendError> {
-        let length = match body {
-            [] => BodyLength::None,
-            _ => BodyLength::Sized(body.len() as u64),
-        };
-        self.request(line, headers, length)?;
+        self.request(line, headers, BodyLength::of(body))?;
         self.write_body(body)?;
         self.finish()
     }

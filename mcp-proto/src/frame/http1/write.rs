@@ -17,6 +17,16 @@ pub enum BodyLength {
     Stream,
 }
 
+impl BodyLength {
+    /// That of a body that is whole.
+    pub(super) const fn of(body: &[u8]) -> Self {
+        match body {
+            [] => Self::None,
+            _ => Self::Sized(body.len() as u64),
+        }
+    }
+}
+
 /// Why a command to send was not carried out. Nothing was written then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

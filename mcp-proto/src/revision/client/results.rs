@@ -144,9 +144,9 @@ impl<'a> Reader<'a> {
             Operation::GetPrompt => ReplyValue::Prompt(self.prompt_result()?),
             Operation::Complete => ReplyValue::Completion(self.completion()?),
             Operation::ListTools => ReplyValue::Tools(self.entries("tools", Self::tool)?),
-            Operation::ListResources => {
-                ReplyValue::Resources(self.entries("resources", Self::resource)?)
-            }
+            Operation::ListResources => ReplyValue::Resources(
+                self.entries("resources", |_, object| declared::resource(object))?,
+            ),
             Operation::ListResourceTemplates => {
                 ReplyValue::Templates(self.entries("resourceTemplates", Self::template)?)
             }

@@ -6,7 +6,7 @@ use super::json_if;
 use crate::frame::json::write_string;
 use crate::frame::writer::Object;
 use crate::model::{
-    Annotations, Body, Content, Contents, Icon, Json, PromptMessage, ResourceLink, Role,
+    Annotations, Body, Content, Contents, Icon, Json, PromptMessage, Resource, Role,
 };
 use crate::revision::Fields;
 
@@ -49,9 +49,10 @@ pub(in crate::revision) fn write_content(fields: &Fields, content: &Content, out
             });
         }
         Content::Link(link) if fields.resource_link => {
-            block(fields, out, "resource_link", &link.annotations, &link.meta, |block| {
-                write_link(block, fields, link);
-            });
+            let mut object = Object::begin(out);
+            object.string("type", "resource_link");
+            resource(&mut object, fields, link);
+            object.end();
         }
         Content::Link(link) => {
             let name = link.title.as_ref().unwrap_or(&link.name);
@@ -155,15 +156,18 @@ fn block(
     object.end();
 }
 
-fn write_link(object: &mut Object<'_>, fields: &Fields, link: &ResourceLink) {
-    object.string("uri", &link.uri).string("name", &link.name);
-    object.string_if("title", link.title.as_deref().filter(|_| fields.title));
-    object.string_if("description", link.description.as_deref());
-    object.string_if("mimeType", link.mime_type.as_deref());
-    if let Some(size) = link.size {
+/// Adds what a declaration of a resource and a link to it tell alike.
+pub(super) fn resource(object: &mut Object<'_>, fields: &Fields, resource: &Resource) {
+    object.string("uri", &resource.uri).string("name", &resource.name);
+    object.string_if("title", resource.title.as_deref().filter(|_| fields.title));
+    object.string_if("description", resource.description.as_deref());
+    object.string_if("mimeType", resource.mime_type.as_deref());
+    if let Some(size) = resource.size {
         object.number("size", size);
     }
-    icons(object, fields, &link.icons);
+    annotations(object, fields, resource.annotations.as_ref());
+    icons(object, fields, &resource.icons);
+    meta(object, fields, resource.meta.as_ref());
 }
 
 /// Writes Base64 straight into the buffer: it may be large.

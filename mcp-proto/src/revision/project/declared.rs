@@ -1,6 +1,6 @@
 //! Tools, resources, templates, prompts, and the server itself.
 
-use super::content::{annotations, icons, meta};
+use super::content::{self, annotations, icons, meta};
 use super::{schema, write_json};
 use crate::frame::writer::Object;
 use crate::model::{
@@ -46,16 +46,7 @@ pub(in crate::revision) fn output_schema<'a>(fields: &Fields, tool: &'a Tool) ->
 /// Appends a resource's declaration.
 pub(in crate::revision) fn write_resource(fields: &Fields, resource: &Resource, out: &mut Vec<u8>) {
     let mut object = Object::begin(out);
-    object.string("uri", &resource.uri).string("name", &resource.name);
-    object.string_if("title", resource.title.as_deref().filter(|_| fields.title));
-    object.string_if("description", resource.description.as_deref());
-    object.string_if("mimeType", resource.mime_type.as_deref());
-    if let Some(size) = resource.size {
-        object.number("size", size);
-    }
-    annotations(&mut object, fields, resource.annotations.as_ref());
-    icons(&mut object, fields, &resource.icons);
-    meta(&mut object, fields, resource.meta.as_ref());
+    content::resource(&mut object, fields, resource);
     object.end();
 }
 

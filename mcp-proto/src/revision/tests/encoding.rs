@@ -143,7 +143,7 @@ fn content_is_turned_into_text_where_a_revision_lacks_it() {
         annotations: Some(hints),
         meta: Some(text(r#"{"k":1}"#)),
     };
-    let mut link = model::ResourceLink::new("a:b", "name");
+    let mut link = model::Resource::new("a:b", "name");
     link.description = Some("what".into());
     let shown = |version| {
         let given = ToolResult::new([audio.clone(), Content::Link(link.clone())]);

@@ -110,11 +110,7 @@ impl Server {
         headers: impl IntoIterator<Item = (N, V)>,
         body: &[u8],
     ) -> Result<(), SendError> {
-        let length = match body {
-            [] => BodyLength::None,
-            _ => BodyLength::Sized(body.len() as u64),
-        };
-        self.respond(status, headers, length)?;
+        self.respond(status, headers, BodyLength::of(body))?;
         self.write_body(body)?;
         self.finish(now)
     }

@@ -1,10 +1,10 @@
 //! Content blocks and contents of resources.
 
+use super::declared::resource;
 use super::{Reader, base64, raw, text};
 use crate::frame::json::{self};
 use crate::model::{
-    Annotations, Body, Content, Contents, Icon, PromptMessage, ResourceLink, Role, View, elements,
-    number,
+    Annotations, Body, Content, Contents, Icon, PromptMessage, Role, View, elements, number,
 };
 
 impl Reader<'_> {
@@ -30,7 +30,7 @@ impl Reader<'_> {
                 let contents = self.contents(&resource)?;
                 Content::Resource { contents, annotations, meta }
             }
-            "resource_link" => Content::Link(link(object)?),
+            "resource_link" => Content::Link(resource(object)?),
             // Content of later revisions is left out; the whole result is there (R24-CONT-07).
             _ => return Err("its type is unknown"),
         })
@@ -60,19 +60,6 @@ impl Reader<'_> {
 fn media(object: &View<'_>) -> Result<(Vec<u8>, String), &'static str> {
     let data = object.string("data").and_then(|data| base64(&data)).ok_or("it has no `data`")?;
     Ok((data, text(object, "mimeType").ok_or("it has no `mimeType`")?))
-}
-
-fn link(object: &View<'_>) -> Result<ResourceLink, &'static str> {
-    let uri = text(object, "uri").ok_or("it has no `uri`")?;
-    let mut link = ResourceLink::new(uri, text(object, "name").unwrap_or_default());
-    link.title = text(object, "title");
-    link.description = text(object, "description");
-    link.mime_type = text(object, "mimeType");
-    link.size = size(object);
-    link.annotations = annotations(object);
-    link.icons = icons(object);
-    link.meta = raw(object, "_meta");
-    Ok(link)
 }
 
 pub(super) fn size(object: &View<'_>) -> Option<u64> {

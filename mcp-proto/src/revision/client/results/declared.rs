@@ -35,20 +35,6 @@ impl Reader<'_> {
         Ok(tool)
     }
 
-    pub(super) fn resource(&mut self, object: &View<'_>) -> Result<Resource, &'static str> {
-        let uri = text(object, "uri").ok_or("it has no `uri`")?;
-        let name = text(object, "name").unwrap_or_else(|| uri.clone());
-        let mut resource = Resource::new(uri, name);
-        resource.title = text(object, "title");
-        resource.description = text(object, "description");
-        resource.mime_type = text(object, "mimeType");
-        resource.size = size(object);
-        resource.annotations = annotations(object);
-        resource.icons = icons(object);
-        resource.meta = raw(object, "_meta");
-        Ok(resource)
-    }
-
     pub(super) fn template(&mut self, object: &View<'_>) -> Result<ResourceTemplate, &'static str> {
         let template = text(object, "uriTemplate").ok_or("it has no `uriTemplate`")?;
         let name = text(object, "name").unwrap_or_else(|| template.clone());
@@ -73,6 +59,21 @@ impl Reader<'_> {
         prompt.meta = raw(object, "_meta");
         Ok(prompt)
     }
+}
+
+/// A resource, as it is declared or linked to.
+pub(super) fn resource(object: &View<'_>) -> Result<Resource, &'static str> {
+    let uri = text(object, "uri").ok_or("it has no `uri`")?;
+    let name = text(object, "name").unwrap_or_else(|| uri.clone());
+    let mut resource = Resource::new(uri, name);
+    resource.title = text(object, "title");
+    resource.description = text(object, "description");
+    resource.mime_type = text(object, "mimeType");
+    resource.size = size(object);
+    resource.annotations = annotations(object);
+    resource.icons = icons(object);
+    resource.meta = raw(object, "_meta");
+    Ok(resource)
 }
 
 fn argument(argument: &[u8]) -> Option<PromptArgument> {
