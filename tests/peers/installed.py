@@ -9,7 +9,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-TARGET = REPOSITORY / "target" / "peers"
+# Resolved: npm takes a directory behind a link for a package of its own.
+TARGET = (REPOSITORY / "target" / "peers").resolve()
 
 NODE_MODULES = TARGET / "node" / "node_modules"
 SUITE = NODE_MODULES / "@modelcontextprotocol" / "conformance"
