@@ -2,6 +2,9 @@
 //!
 //! Here is what the servers under test have in common.
 
+#[cfg(feature = "stores")]
+pub mod servers;
+
 use std::future::{Future, ready};
 use std::io::Read;
 use std::net::SocketAddr;

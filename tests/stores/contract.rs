@@ -8,9 +8,9 @@ use mcp_proto::effect::EffectError;
 use mcp_proto::service::Storage;
 use mcp_proto::testing::contract::{self, Report, Subject};
 use mcp_stores::{PostgresStorage, RedisStorage, SqliteStorage};
+use mcp_tests::servers::{Kind, Server};
 
 use crate::runtime::Runtime;
-use crate::servers::{Kind, Server};
 
 /// Short, so that what has expired is seen to be gone.
 const EVENT_TTL: Duration = Duration::from_secs(1);

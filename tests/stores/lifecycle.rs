@@ -12,9 +12,9 @@ use mcp_proto::store::{Cursor, HubOp, Polled, Read, SessionOp};
 use mcp_proto::testing::contract::Time;
 use mcp_proto::time::Instant;
 use mcp_stores::{PostgresStorage, RedisStorage, SqliteStorage};
+use mcp_tests::servers::{Kind, Server};
 
 use crate::runtime::Runtime;
-use crate::servers::{Kind, Server};
 
 const TTL: Duration = Duration::from_secs(600);
 

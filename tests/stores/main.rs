@@ -5,5 +5,4 @@
 mod contract;
 mod lifecycle;
 mod runtime;
-mod servers;
 mod workers;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use mcp_driver_tokio::{Service, Storage, http};
 use mcp_stores::{PostgresStorage, RedisStorage, SqliteStorage};
+use mcp_tests::servers::{Kind, Server};
 
 use crate::runtime::Runtime;
-use crate::servers::{Kind, Server};
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;

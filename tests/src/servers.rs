@@ -9,22 +9,30 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A server that is running, or was stopped.
-pub(crate) struct Server {
+#[derive(Debug)]
+pub struct Server {
     kind: Kind,
     port: u16,
     directory: TempDir,
     child: Option<Child>,
 }
 
+/// Which server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+#[non_exhaustive]
+pub enum Kind {
+    /// `redis-server`.
     Redis,
+    /// PostgreSQL.
     Postgres,
 }
 
 impl Server {
     /// Starts one; says so and returns `None` where it is not installed.
-    pub(crate) fn start(kind: Kind) -> Option<Self> {
+    ///
+    /// # Panics
+    /// Where it does not start.
+    pub fn start(kind: Kind) -> Option<Self> {
         let program = kind.program();
         let Some(program) = program else {
             println!("{kind:?} is not installed: its stores were not tested");
@@ -41,7 +49,8 @@ impl Server {
         Some(server)
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// Where its first database is.
+    pub fn url(&self) -> String {
         match self.kind {
             Kind::Redis => format!("redis://127.0.0.1:{}/0", self.port),
             Kind::Postgres => format!("postgres://postgres@127.0.0.1:{}/postgres", self.port),
@@ -49,7 +58,7 @@ impl Server {
     }
 
     /// Stops the server, as an operator would. What it promised to keep is kept.
-    pub(crate) fn stop(&mut self) {
+    pub fn stop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         let id = child.id().to_string();
         // Both end in an orderly way at SIGTERM or SIGINT, whoever is connected.
@@ -62,7 +71,10 @@ impl Server {
     }
 
     /// Starts the server again, on the same port and data.
-    pub(crate) fn run(&mut self) {
+    ///
+    /// # Panics
+    /// Where it does not start.
+    pub fn run(&mut self) {
         let mut command = self.command();
         let child =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
