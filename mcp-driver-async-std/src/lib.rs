@@ -5,6 +5,7 @@
 
 mod dial;
 mod net;
+mod process;
 mod runtime;
 mod stdio;
 
@@ -19,10 +20,11 @@ pub use mcp_stores::{RedisBuilder, RedisStorage};
 pub use mcp_stores::{SqliteBuilder, SqliteStorage};
 
 pub use net::TcpConnections;
+pub use process::AsyncStdChild;
 pub use runtime::AsyncStd;
 pub use stdio::StandardStreams;
 
-/// A client on async-std, over HTTP; it starts no processes.
+/// A client on async-std.
 pub type Client = client::Client<AsyncStd>;
 
 /// Serves `service` over HTTP: at the path `/mcp`, for loopback hosts, unless told otherwise.

@@ -46,7 +46,7 @@ pub use mcp_stores::{RedisBuilder, RedisStorage};
 pub use mcp_stores::{SqliteBuilder, SqliteStorage};
 
 pub use net::TcpConnections;
-pub use process::ChildProcess;
+pub use process::TokioChild;
 pub use runtime::Tokio;
 pub use stdio::StandardStreams;
 pub use tokio_stream::TokioStream;

@@ -113,7 +113,7 @@ fn the_core_depends_on_no_runtime_clock_or_random_source() {
 
 /// The service layer is held to it as well: it has futures, and still no world. One file says, for
 /// every driver, how a server's process is to be started, which takes the environment; it starts
-/// none.
+/// none. (`child.rs`, beside it, signals one that a driver started.)
 fn is_of_the_core(path: &Path) -> bool {
     path.starts_with(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
         && !path.ends_with("service/client/process.rs")

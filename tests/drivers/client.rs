@@ -1,43 +1,97 @@
-//! The tokio driver's client against both drivers' servers, on real sockets and processes.
+//! Both drivers' clients against both drivers' servers, on real sockets and processes.
 
+use std::pin::pin;
 use std::process::Command;
 use std::time::Duration;
 
 use ::tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use ::tokio::time::timeout;
-use mcp_driver_tokio::Client;
-use mcp_driver_tokio::client::{ErrorKind, Process, Stderr};
+use futures_util::future::{Either, select};
+use mcp_driver_async_std::AsyncStd;
+use mcp_driver_tokio::Tokio;
+use mcp_driver_tokio::client::{Client, ErrorKind, Process, StartProcess, Stderr};
 use mcp_proto::revision::Revision;
 use serde_json::{Value, json};
 
-use crate::on_both_drivers;
 use crate::process::{PATIENCE, Server};
 
-on_both_drivers! {
+/// A driver, and how its runtime runs.
+trait Runs: StartProcess {
+    fn block_on<T>(work: impl Future<Output = T>) -> T;
+}
+
+impl Runs for Tokio {
+    fn block_on<T>(work: impl Future<Output = T>) -> T {
+        let runtime = ::tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        runtime.expect("runs").block_on(work)
+    }
+}
+
+impl Runs for AsyncStd {
+    fn block_on<T>(work: impl Future<Output = T>) -> T {
+        ::async_std::task::block_on(work)
+    }
+}
+
+/// Runs each scenario, a function of a client's driver and of one driver's server program, with
+/// each client and each server.
+macro_rules! between_all_drivers {
+    ($($scenario:ident)*) => {
+        mod tokio {
+            between_all_drivers! { ::mcp_driver_tokio::Tokio: $($scenario)* }
+        }
+        mod async_std {
+            between_all_drivers! { ::mcp_driver_async_std::AsyncStd: $($scenario)* }
+        }
+    };
+    ($client:ty: $($scenario:ident)*) => {
+        mod to_tokio {
+            $(#[test] fn $scenario() {
+                super::super::$scenario::<$client>(env!("CARGO_BIN_EXE_server-tokio"));
+            })*
+        }
+        mod to_async_std {
+            $(#[test] fn $scenario() {
+                super::super::$scenario::<$client>(env!("CARGO_BIN_EXE_server-async-std"));
+            })*
+        }
+    };
+}
+
+between_all_drivers! {
     a_client_calls_over_http_at_every_revision
-    a_client_on_async_std_calls_over_http
     a_client_calls_a_process_at_every_revision
     calls_of_one_client_run_side_by_side
     a_server_that_was_killed_is_started_again
+    a_process_gets_the_environment_that_it_is_given_and_no_other
+    a_command_is_read_by_no_shell
+    a_process_that_ends_in_time_is_not_told_to
+    a_process_that_does_not_end_with_its_input_is_told_to
     a_process_that_will_not_end_is_killed_with_all_that_it_started
+    a_process_that_has_ended_is_reaped
+    a_process_ends_with_its_client
 }
 
-fn run<T>(work: impl Future<Output = T>) -> T {
-    let runtime = ::tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("runs");
-    runtime.block_on(async { timeout(PATIENCE, work).await.expect("it hangs") })
+fn run<D: Runs, T>(work: impl Future<Output = T>) -> T {
+    D::block_on(async {
+        match select(pin!(work), D::default().sleep(PATIENCE)).await {
+            Either::Left((done, _)) => done,
+            Either::Right(_) => panic!("it hangs"),
+        }
+    })
 }
 
-async fn adds(client: &Client) {
+async fn adds<D>(client: &Client<D>) {
     let reply = client.call_tool("add", &json!({ "a": 2, "b": 40 })).await.expect("it adds");
     assert_eq!(reply.structured::<Value>().expect("JSON"), json!({ "total": 42 }));
 }
 
-fn a_client_calls_over_http_at_every_revision(program: &str) {
+fn a_client_calls_over_http_at_every_revision<D: Runs>(program: &str) {
     let (_server, listening) = Server::on_http(program, &[]);
     let url = format!("http://{}/mcp", listening.address);
-    run(async {
+    run::<D, _>(async {
         for revision in Revision::ALL {
-            let client = Client::http(&*url).revision(revision).connect().await.expect("connects");
+            let client = Client::<D>::http(&*url).revision(revision).connect().await;
+            let client = client.expect("connects");
             adds(&client).await;
             assert_eq!(client.revision(), Some(revision.as_str()));
             client.close().await;
@@ -45,21 +99,10 @@ fn a_client_calls_over_http_at_every_revision(program: &str) {
     });
 }
 
-fn a_client_on_async_std_calls_over_http(program: &str) {
-    let (_server, listening) = Server::on_http(program, &[]);
-    let url = format!("http://{}/mcp", listening.address);
-    ::async_std::task::block_on(async {
-        let client = mcp_driver_async_std::Client::http(url).connect().await.expect("connects");
-        let reply = client.call_tool("add", &json!({ "a": 2, "b": 40 })).await.expect("it adds");
-        assert_eq!(reply.structured::<Value>().expect("JSON"), json!({ "total": 42 }));
-        client.close().await;
-    });
-}
-
-fn a_client_calls_a_process_at_every_revision(program: &str) {
-    run(async {
+fn a_client_calls_a_process_at_every_revision<D: Runs>(program: &str) {
+    run::<D, _>(async {
         for revision in Revision::ALL {
-            let client = Client::stdio([program, "--stdio"]).revision(revision);
+            let client = Client::<D>::stdio([program, "--stdio"]).revision(revision);
             let client = client.connect().await.expect("connects");
             adds(&client).await;
             assert_eq!(client.revision(), Some(revision.as_str()));
@@ -68,11 +111,11 @@ fn a_client_calls_a_process_at_every_revision(program: &str) {
     });
 }
 
-fn calls_of_one_client_run_side_by_side(program: &str) {
+fn calls_of_one_client_run_side_by_side<D: Runs>(program: &str) {
     let (_server, listening) = Server::on_http(program, &[]);
     let url = format!("http://{}/mcp", listening.address);
-    run(async {
-        let client = Client::http(url).connect().await.expect("connects");
+    run::<D, _>(async {
+        let client = Client::<D>::http(url).connect().await.expect("connects");
         let slow = client.call_tool("sleep", &json!({ "ms": 600_000 })).start();
         adds(&client).await;
         slow.cancel();
@@ -80,39 +123,144 @@ fn calls_of_one_client_run_side_by_side(program: &str) {
     });
 }
 
-/// A client whose server `script` starts as `$0`, and what the script says on stderr: nothing more
-/// once all processes that have it are gone.
-async fn scripted(script: &str, program: &str) -> (Client, UnboundedReceiver<String>) {
+/// What processes say on stderr: nothing more once all that have it are gone.
+type Said = UnboundedReceiver<String>;
+
+/// A client whose server `command` starts, changed by `change`.
+async fn started<D: Runs>(
+    command: &[&str],
+    change: impl FnOnce(Process) -> Process,
+) -> (Client<D>, Said) {
     let (say, said) = unbounded_channel();
     let stderr = Stderr::drain(move |bytes| {
-        let _ = say.send(String::from_utf8_lossy(bytes).trim().to_owned());
+        for line in String::from_utf8_lossy(bytes).lines() {
+            let _ = say.send(line.to_owned());
+        }
     });
-    let change = |process: Process| process.stderr(stderr).grace(Duration::from_millis(20));
-    let client = Client::stdio(["sh", "-c", script, program]).process(change);
+    let client = Client::<D>::stdio(command).process(|process| change(process.stderr(stderr)));
     (client.connect().await.expect("connects"), said)
 }
 
+/// A client whose server a script starts as `$0`, and that has little patience.
+async fn scripted<D: Runs>(script: &str, program: &str) -> (Client<D>, Said) {
+    let little = |process: Process| process.grace(Duration::from_millis(20));
+    started(&["sh", "-c", script, program], little).await
+}
+
+/// All that is said until nobody is left to say something.
+async fn all(mut said: Said) -> Vec<String> {
+    let mut lines = Vec::new();
+    while let Some(line) = said.recv().await {
+        lines.push(line);
+    }
+    lines
+}
+
 /// R26-STDIO-15.
-fn a_server_that_was_killed_is_started_again(program: &str) {
-    run(async {
-        let (client, mut said) = scripted("echo $$ >&2; exec \"$0\" --stdio", program).await;
+fn a_server_that_was_killed_is_started_again<D: Runs>(program: &str) {
+    run::<D, _>(async {
+        let (client, mut said) = scripted::<D>("echo $$ >&2; exec \"$0\" --stdio", program).await;
         adds(&client).await;
         let first = said.recv().await.expect("it says its id");
-        let killed = Command::new("kill").args(["-9", &first]).status().expect("runs");
-        assert!(killed.success());
+        assert!(signalled("-9", &first));
         // A call that meets the end may have run; one after it starts the server again.
         while client.call_tool("add", &json!({ "a": 1, "b": 1 })).await.is_err() {}
         assert_ne!(said.recv().await.expect("it says its id"), first);
     });
 }
 
+/// Sends a signal; says whether there was a process.
+fn signalled(signal: &str, id: &str) -> bool {
+    let kill = format!("kill {signal} {id} 2>&1");
+    Command::new("sh").args(["-c", &kill]).output().expect("runs").status.success()
+}
+
+fn a_process_gets_the_environment_that_it_is_given_and_no_other<D: Runs>(program: &str) {
+    let unsafe_one = "CARGO_MANIFEST_DIR";
+    assert!(std::env::var_os(unsafe_one).is_some(), "cargo runs the tests");
+    run::<D, _>(async {
+        let script = "env >&2; echo end >&2; exec \"$0\" --stdio";
+        for inherits in [false, true] {
+            let change = |process: Process| {
+                let process = process.env("GIVEN", "$HOME");
+                if inherits { process.inherit_env() } else { process }
+            };
+            let (client, mut said) = started::<D>(&["sh", "-c", script, program], change).await;
+            client.close().await;
+            let mut variables = Vec::new();
+            while let Some(line) = said.recv().await.filter(|line| line != "end") {
+                variables.push(line);
+            }
+            let has = |name: &str| variables.iter().any(|it| it.starts_with(&format!("{name}=")));
+            assert!(has("PATH") && variables.contains(&"GIVEN=$HOME".into()), "{variables:?}");
+            assert_eq!(has(unsafe_one), inherits, "{variables:?}");
+        }
+    });
+}
+
+fn a_command_is_read_by_no_shell<D: Runs>(program: &str) {
+    run::<D, _>(async {
+        let script = "echo \"$1\" >&2; exec \"$0\" --stdio";
+        let words = "$HOME; `exit 7` \"two  words\"";
+        let command = ["sh", "-c", script, program, words];
+        let (client, said) = started::<D>(&command, |process| process).await;
+        client.close().await;
+        assert_eq!(all(said).await, [words]);
+    });
+}
+
 /// R26-STDIO-15.
-fn a_process_that_will_not_end_is_killed_with_all_that_it_started(program: &str) {
-    run(async {
-        let script = "trap '' TERM; \"$0\" --stdio; sleep 1000 <&- >&- & wait; sleep 1000";
-        let (client, mut said) = scripted(script, program).await;
+fn a_process_that_ends_in_time_is_not_told_to<D: Runs>(program: &str) {
+    run::<D, _>(async {
+        let script = "trap 'echo told >&2' TERM; \"$0\" --stdio; echo ended >&2";
+        let patient = |process: Process| process.grace(PATIENCE);
+        let (client, said) = started::<D>(&["sh", "-c", script, program], patient).await;
         adds(&client).await;
         client.close().await;
-        assert_eq!(said.recv().await, None);
+        assert_eq!(all(said).await, ["ended"]);
+    });
+}
+
+/// R26-STDIO-15.
+fn a_process_that_does_not_end_with_its_input_is_told_to<D: Runs>(program: &str) {
+    run::<D, _>(async {
+        let script = "trap 'echo told >&2; exit' TERM; \"$0\" --stdio; sleep 1000 & wait";
+        let (client, said) = scripted::<D>(script, program).await;
+        adds(&client).await;
+        client.close().await;
+        assert_eq!(all(said).await, ["told"]);
+    });
+}
+
+/// R26-STDIO-15.
+fn a_process_that_will_not_end_is_killed_with_all_that_it_started<D: Runs>(program: &str) {
+    run::<D, _>(async {
+        let script = "trap '' TERM; \"$0\" --stdio; sleep 1000 <&- >&- & wait; sleep 1000";
+        let (client, said) = scripted::<D>(script, program).await;
+        adds(&client).await;
+        client.close().await;
+        assert_eq!(all(said).await, [""; 0]);
+    });
+}
+
+/// R26-STDIO-15.
+fn a_process_that_has_ended_is_reaped<D: Runs>(program: &str) {
+    run::<D, _>(async {
+        let (client, mut said) = scripted::<D>("echo $$ >&2; exec \"$0\" --stdio", program).await;
+        let id = said.recv().await.expect("it says its id");
+        assert!(signalled("-0", &id));
+        client.close().await;
+        assert!(!signalled("-0", &id), "what was not reaped can be signalled");
+    });
+}
+
+/// R26-STDIO-15.
+fn a_process_ends_with_its_client<D: Runs>(program: &str) {
+    run::<D, _>(async {
+        let script = "trap '' TERM; \"$0\" --stdio; sleep 1000";
+        let (client, said) = scripted::<D>(script, program).await;
+        adds(&client).await;
+        drop(client);
+        assert_eq!(all(said).await, [""; 0]);
     });
 }

@@ -5,9 +5,9 @@ use core::marker::PhantomData;
 use std::ffi::OsString;
 use std::io;
 
-use futures_io::{AsyncRead, AsyncWrite};
 use http::{HeaderName, HeaderValue};
 
+use super::child::{Child, ChildProcess};
 use super::process::Process;
 use super::{
     Ask, Bearer, Client, ClientBuilder, ClientError, Dial, ErrorKind, Learned, Limits, Pool,
@@ -16,7 +16,7 @@ use super::{
 use crate::client::Event;
 use crate::model::LogLevel;
 use crate::revision::{AdapterSet, Revision};
-use crate::service::{Runtime, Shared as Threads};
+use crate::service::{Runtime, Shared as Threads, Sleep};
 
 /// A driver for clients: a runtime that makes connections.
 pub trait ClientDriver:
@@ -27,20 +27,16 @@ pub trait ClientDriver:
 impl<D: Runtime<Threads, Timer: Send> + Dial + Clone + Default + Send + Sync> ClientDriver for D {}
 
 /// A driver that starts processes.
-pub trait StartProcess: ClientDriver {
-    /// The process's stdin and stdout. Closing it, or dropping it, ends the process in the order of
-    /// R26-STDIO-15: it closes stdin, waits, terminates and at last kills the process with all that
-    /// it started, and reaps it.
-    type Process: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+pub trait StartProcess: ClientDriver + Sleep {
+    /// A process.
+    type Child: Child;
 
-    /// Starts a process.
+    /// Spawns a [`command`](Process::command). It is called on the runtime. How the process ends
+    /// is seen to.
     ///
     /// # Errors
     /// Where the program is not to be had.
-    fn start(
-        &self,
-        process: &Process,
-    ) -> impl Future<Output = io::Result<Self::Process>> + Send + 'static;
+    fn spawn(&self, process: &Process) -> io::Result<Self::Child>;
 }
 
 impl<D: ClientDriver> Client<D> {
@@ -195,9 +191,15 @@ struct Starter<D> {
 }
 
 impl<D: StartProcess> Respawn for Starter<D> {
-    type Stream = D::Process;
+    type Stream = ChildProcess<D::Child>;
 
-    fn start(&mut self) -> impl Future<Output = io::Result<D::Process>> + Send + 'static {
-        self.driver.start(&self.process)
+    fn start(&mut self) -> impl Future<Output = io::Result<Self::Stream>> + Send + 'static {
+        let (driver, process) = (self.driver.clone(), self.process.clone());
+        async move {
+            let child = driver.spawn(&process)?;
+            let (streams, beside) = ChildProcess::new(child, &process, driver.clone())?;
+            driver.detach::<()>(Box::pin(beside));
+            Ok(streams)
+        }
     }
 }

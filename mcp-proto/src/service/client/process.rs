@@ -156,13 +156,20 @@ impl Process {
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(match self.stderr {
-            Stderr::Inherit => Stdio::inherit(),
-            Stderr::Discard => Stdio::null(),
-            Stderr::Drain(_) => Stdio::piped(),
-        });
+        let [stdin, stdout, stderr] = self.stdio();
+        command.stdin(stdin).stdout(stdout).stderr(stderr);
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command
+    }
+
+    /// The command's stdin, stdout and stderr, for drivers whose own commands forget them.
+    pub fn stdio(&self) -> [Stdio; 3] {
+        let stderr = match self.stderr {
+            Stderr::Inherit => Stdio::inherit(),
+            Stderr::Discard => Stdio::null(),
+            Stderr::Drain(_) => Stdio::piped(),
+        };
+        [Stdio::piped(), Stdio::piped(), stderr]
     }
 }
