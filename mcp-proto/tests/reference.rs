@@ -115,10 +115,11 @@ impl Sources {
             return self.0.iter().any(|(path, text)| path == file && text.contains("/// ```"));
         }
         let (place, name) = proof.rsplit_once("::").unwrap_or(("", proof));
-        let function = format!("fn {name}(");
+        let functions = [format!("fn {name}("), format!("fn {name}<")];
+        let is_there = |text: &str| functions.iter().any(|function| text.contains(function));
         self.0.iter().any(|(path, text)| {
             let mut parts = path.trim_end_matches(".rs").split('/');
-            (place.is_empty() || parts.any(|part| part == place)) && text.contains(&function)
+            (place.is_empty() || parts.any(|part| part == place)) && is_there(text)
         })
     }
 }
