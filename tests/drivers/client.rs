@@ -2,13 +2,14 @@
 
 use std::pin::pin;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ::tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use futures_util::future::{Either, select};
 use mcp_driver_async_std::AsyncStd;
 use mcp_driver_tokio::Tokio;
-use mcp_driver_tokio::client::{Client, ErrorKind, Process, StartProcess, Stderr};
+use mcp_driver_tokio::client::{Client, ErrorKind, Process, StartProcess, Stderr, Wire};
 use mcp_proto::revision::Revision;
 use serde_json::{Value, json};
 
@@ -69,6 +70,8 @@ between_all_drivers! {
     a_process_that_will_not_end_is_killed_with_all_that_it_started
     a_process_that_has_ended_is_reaped
     a_process_ends_with_its_client
+    what_goes_over_the_wire_is_told_with_secrets_marked
+    what_goes_to_a_process_and_comes_from_it_is_told
 }
 
 fn run<D: Runs, T>(work: impl Future<Output = T>) -> T {
@@ -262,5 +265,84 @@ fn a_process_ends_with_its_client<D: Runs>(program: &str) {
         adds(&client).await;
         drop(client);
         assert_eq!(all(said).await, [""; 0]);
+    });
+}
+
+/// What a tap is told, as text.
+type Told = Arc<Mutex<Vec<(&'static str, u64, String)>>>;
+
+fn tap(told: &Told) -> impl Fn(&Wire<'_>) + Send + Sync + 'static {
+    let told = told.clone();
+    move |wire| {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("all is ASCII here");
+        told.lock().expect("no panic").push(match wire {
+            Wire::Request(id, request) => {
+                let head = format!("{} {:?} ", request.method(), request.headers());
+                ("request", *id, head + &text(request.body()))
+            }
+            Wire::Response(id, response) => ("response", *id, format!("{:?}", response.headers())),
+            Wire::Body(id, bytes) => ("body", *id, text(bytes)),
+            Wire::Over(id) => ("over", *id, String::new()),
+            Wire::Written(bytes) => ("written", 0, text(bytes)),
+            Wire::Read(bytes) => ("read", 0, text(bytes)),
+            other => panic!("{other:?}"),
+        });
+    }
+}
+
+fn what_goes_over_the_wire_is_told_with_secrets_marked<D: Runs>(program: &str) {
+    let (_server, listening) = Server::on_http(program, &[]);
+    let url = format!("http://{}/mcp", listening.address);
+    run::<D, _>(async {
+        let mut told_ids = 0;
+        for revision in Revision::ALL {
+            let told = Told::default();
+            let client = Client::<D>::http(&*url).bearer("a-secret".to_owned());
+            let client = client.revision(revision).on_wire(tap(&told)).connect().await;
+            let client = client.expect("connects");
+            adds(&client).await;
+            client.close().await;
+            drop(client);
+            let told = told.lock().expect("no panic");
+            let all = |what: &str, id: u64| -> String {
+                told.iter().filter(|it| it.0 == what && it.1 == id).map(|it| &*it.2).collect()
+            };
+            let called = told.iter().find(|it| it.2.contains("tools/call")).expect("it is told");
+            let (what, id, request) = called;
+            assert_eq!(*what, "request");
+            assert!(
+                request.starts_with("POST ") && request.contains("\"authorization\": Sensitive")
+            );
+            assert!(all("response", *id).contains("content-type"));
+            assert!(all("body", *id).contains("42"));
+            let text: String = told.iter().map(|it| it.2.as_str()).collect();
+            assert!(!text.contains("a-secret"), "{text}");
+            let ids = text.matches("\"mcp-session-id\": ").count();
+            assert_eq!(ids, text.matches("\"mcp-session-id\": Sensitive").count(), "{text}");
+            told_ids += ids;
+            for (_, id, _) in told.iter() {
+                let over = told.iter().filter(|it| it.0 == "over" && it.1 == *id).count();
+                assert_eq!(over, 1, "exchange {id} of {told:?}");
+            }
+        }
+        assert!(told_ids > 0, "some revisions have sessions");
+    });
+}
+
+fn what_goes_to_a_process_and_comes_from_it_is_told<D: Runs>(program: &str) {
+    run::<D, _>(async {
+        let told = Told::default();
+        let client = Client::<D>::stdio([program, "--stdio"]).on_wire(tap(&told));
+        let client = client.connect().await.expect("connects");
+        adds(&client).await;
+        client.close().await;
+        let told = told.lock().expect("no panic");
+        for (what, holds) in [("written", "tools/call"), ("read", r#""total":42"#)] {
+            let all: String = told.iter().filter(|it| it.0 == what).map(|it| &*it.2).collect();
+            assert!(all.ends_with('\n') && all.contains(holds), "{all}");
+            for line in all.lines() {
+                serde_json::from_str::<Value>(line).expect("a message a line");
+            }
+        }
     });
 }

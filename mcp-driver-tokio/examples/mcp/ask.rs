@@ -1,13 +1,16 @@
-//! Questions, at the terminal. Where there is none, nobody makes a choice.
+//! Questions of the server's, put to a person. Where there is none, nobody makes a choice.
 
-use std::io::{IsTerminal, Write, stderr, stdin};
+use std::thread;
 
-use mcp_driver_tokio::client::{Asked, Declined};
-use mcp_driver_tokio::model::{
-    Answer, ClientCapabilities, FieldKind, InputRequest, elicit_accept, elicit_cancel,
-    elicit_decline,
+use futures_channel::oneshot;
+use mcp_proto::model::{
+    Answer, Choice, ClientCapabilities, Field, FieldKind, Form, FormSchema, InputRequest, Json,
+    elicit_accept, elicit_cancel, elicit_decline,
 };
+use mcp_proto::service::client::{Asked, Declined};
 use serde_json::{Map, Value};
+
+use crate::terminal::{Terminal, read};
 
 pub(crate) fn what_can_be_asked() -> ClientCapabilities {
     let mut can = ClientCapabilities::default();
@@ -16,58 +19,106 @@ pub(crate) fn what_can_be_asked() -> ClientCapabilities {
     can
 }
 
-pub(crate) async fn at_the_terminal(asked: Asked) -> Result<Answer, Declined> {
-    let answered = tokio::task::spawn_blocking(move || answer(asked.question)).await;
-    answered.map_err(|error| Declined::failed(error.to_string()))?
+/// Asks on a thread of its own: a terminal is read by waiting.
+pub(crate) async fn at(terminal: Terminal, asked: Asked) -> Result<Answer, Declined> {
+    let (tell, told) = oneshot::channel();
+    thread::spawn(move || {
+        let answer = terminal.ask(|| answer(asked.question));
+        let _ = tell.send(answer.unwrap_or_else(|| Ok(elicit_cancel())));
+    });
+    told.await.unwrap_or_else(|_| Ok(elicit_cancel()))
 }
 
 fn answer(question: InputRequest) -> Result<Answer, Declined> {
-    if !stdin().is_terminal() {
-        return Ok(elicit_cancel());
-    }
     match question {
-        InputRequest::Elicit(form) => {
-            eprintln!("\n{}", form.message);
-            let mut content = Map::new();
-            for field in form.schema.fields() {
-                let label = field.title.as_ref().unwrap_or(&field.name);
-                let default = field.default.as_ref().map(|it| format!(" [{it}]"));
-                let hint = if field.required { "" } else { " (optional)" };
-                let line = read(&format!("  {label}{hint}{}: ", default.unwrap_or_default()));
-                let Some(line) = line else { return Ok(elicit_cancel()) };
-                if !line.is_empty() {
-                    let value = match field.kind {
-                        FieldKind::Text { .. } | FieldKind::Choice { .. } => Value::String(line),
-                        _ => serde_json::from_str(&line).unwrap_or(Value::String(line)),
-                    };
-                    content.insert(field.name.clone(), value);
-                }
-            }
-            agreed(&content)
+        InputRequest::Elicit(Form { message, schema, .. }) => {
+            eprintln!("\n{message}");
+            let Some(content) = filled(&schema) else { return Ok(elicit_cancel()) };
+            agreed("Send this?", &content)
         }
-        InputRequest::ElicitUrl { message, url } => {
+        InputRequest::ElicitUrl { message, url, .. } => {
             eprintln!("\n{message}\n  {url}");
-            agreed(&Map::new())
+            agreed("Did you go there?", &Map::new())
         }
         _ => Err(Declined::failed("this client asks people only")),
     }
 }
 
-fn agreed(content: &Map<String, Value>) -> Result<Answer, Declined> {
-    match read("Agree? [y]es, [n]o, anything else cancels: ").as_deref() {
+/// The form, filled in so that it fits; none where the terminal is closed.
+fn filled(schema: &FormSchema) -> Option<Map<String, Value>> {
+    let mut content = Map::new();
+    for field in schema.fields() {
+        loop {
+            let line = read(&prompt(field))?;
+            if line.is_empty() && (field.default.is_some() || !field.required) {
+                break;
+            }
+            let value = value(&field.kind, &line);
+            let alone = FormSchema::new([field.clone()]);
+            let one = serde_json::json!({ &field.name: &value });
+            match alone.judge(Some(&Json::from(one))) {
+                Ok(()) => {
+                    content.insert(field.name.clone(), value);
+                    break;
+                }
+                Err(bad) => eprintln!("  {bad}"),
+            }
+        }
+    }
+    Some(content)
+}
+
+fn prompt(field: &Field) -> String {
+    let label = field.title.as_ref().unwrap_or(&field.name);
+    let what = match (&field.description, &field.kind) {
+        (_, FieldKind::Choice { options }) => format!(" ({})", listed(options)),
+        (_, FieldKind::Choices { options, .. }) => {
+            format!(" (any of {}, with commas)", listed(options))
+        }
+        (_, FieldKind::Boolean) => " (y or n)".into(),
+        (Some(description), _) => format!(" ({description})"),
+        (None, _) => String::new(),
+    };
+    let default = field.default.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
+    let hint = if field.required || field.default.is_some() { "" } else { " (optional)" };
+    format!("  {label}{what}{hint}{default}: ")
+}
+
+fn listed(options: &[Choice]) -> String {
+    let shown = |option: &Choice| match &option.title {
+        Some(title) => format!("{}: {title}", option.value),
+        None => option.value.clone(),
+    };
+    options.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// What a line means in a field of that kind. What means nothing there stays text, for the form to
+/// say what is wrong with it.
+fn value(kind: &FieldKind, line: &str) -> Value {
+    match (kind, line) {
+        (FieldKind::Boolean, "y" | "yes" | "true") => true.into(),
+        (FieldKind::Boolean, "n" | "no" | "false") => false.into(),
+        (FieldKind::Number { .. }, _) => serde_json::from_str(line).unwrap_or_else(|_| line.into()),
+        (FieldKind::Choice { options }, _) => chosen(options, line),
+        (FieldKind::Choices { options, .. }, _) => {
+            line.split(',').map(|word| chosen(options, word.trim())).collect()
+        }
+        _ => line.into(),
+    }
+}
+
+/// An option, by its value or its title.
+fn chosen(options: &[Choice], word: &str) -> Value {
+    let is = |option: &&Choice| option.value == word || option.title.as_deref() == Some(word);
+    options.iter().find(is).map_or(word, |option| &option.value).into()
+}
+
+fn agreed(question: &str, content: &Map<String, Value>) -> Result<Answer, Declined> {
+    match read(&format!("{question} [y]es, [n]o, anything else cancels: ")).as_deref() {
         Some("y" | "yes") => {
             elicit_accept(content).map_err(|error| Declined::failed(error.to_string()))
         }
         Some("n" | "no") => Ok(elicit_decline()),
         _ => Ok(elicit_cancel()),
     }
-}
-
-/// A line; none where the terminal is closed.
-fn read(prompt: &str) -> Option<String> {
-    eprint!("{prompt}");
-    stderr().flush().ok()?;
-    let mut line = String::new();
-    let read = stdin().read_line(&mut line).ok()?;
-    (read > 0).then(|| line.trim().to_owned())
 }

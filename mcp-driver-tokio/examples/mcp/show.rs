@@ -1,59 +1,65 @@
 //! What is printed: for people, or as JSON for programs.
 
-use mcp_driver_tokio::client::{ListenEvent, Server, ToolReply};
-use mcp_driver_tokio::model::{
-    Body, Change, Content, Contents, Json, PromptResult, ResourceResult, Tool,
+use mcp_proto::model::{
+    Body, Change, Content, Contents, Json, Prompt, PromptArgument, Reply, ReplyValue, Resource,
+    ResourceTemplate, Tool,
 };
+use mcp_proto::service::client::{ListenEvent, Server};
 use serde_json::{Value, json};
 
 pub(crate) struct Show {
     pub(crate) json: bool,
 }
 
+/// What a server offers.
+#[derive(Default)]
+pub(crate) struct Offers {
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) resources: Vec<Resource>,
+    pub(crate) templates: Vec<ResourceTemplate>,
+    pub(crate) prompts: Vec<Prompt>,
+}
+
 impl Show {
     pub(crate) fn tools(&self, tools: &[Tool]) {
         for tool in tools {
-            let description = tool.description.as_deref().unwrap_or_default();
+            let schema: Option<Value> = decoded(Some(&tool.input_schema));
             if self.json {
-                let schema = value(Some(&tool.input_schema));
-                let name = &tool.name;
-                println!(
-                    "{}",
-                    json!({ "name": name, "description": description, "inputSchema": schema })
-                );
+                let described = json!({
+                    "name": tool.name, "title": tool.title, "description": tool.description,
+                    "inputSchema": schema, "outputSchema": decoded(tool.output_schema.as_ref()),
+                });
+                println!("{}", said(described));
             } else {
-                println!("{}  {}", tool.name, description.lines().next().unwrap_or_default());
+                let parameters = schema.as_ref().map(parameters).unwrap_or_default();
+                println!("{}{parameters}{}", tool.name, described(tool.description.as_ref()));
             }
         }
     }
 
-    pub(crate) fn tool_reply(&self, reply: &ToolReply) {
+    pub(crate) fn reply(&self, reply: &Reply) {
         if self.json {
-            println!("{}", reply.raw());
-        } else {
-            reply.content.iter().for_each(content);
+            println!("{}", reply.raw);
+            return;
         }
-    }
-
-    pub(crate) fn contents(&self, result: &ResourceResult) {
-        for contents in &result.contents {
-            if self.json {
-                println!("{}", as_value(contents));
-            } else {
-                body(contents);
+        match &reply.value {
+            ReplyValue::Tool(result) => {
+                result.content.iter().for_each(content);
+                // What is for programs has a text beside it, or else is shown itself.
+                if let (true, Some(structured)) = (result.content.is_empty(), &result.structured) {
+                    println!("{structured}");
+                }
             }
-        }
-    }
-
-    pub(crate) fn prompt(&self, result: &PromptResult) {
-        for message in &result.messages {
-            let role = format!("{:?}", message.role).to_lowercase();
-            if self.json {
-                println!("{}", json!({ "role": role, "text": text(&message.content) }));
-            } else {
-                println!("{role}:");
-                content(&message.content);
+            ReplyValue::Resource(result) => {
+                result.contents.iter().for_each(|contents| println!("{}", body(contents)));
             }
+            ReplyValue::Prompt(result) => {
+                for message in &result.messages {
+                    println!("{}:", message.role.as_str());
+                    content(&message.content);
+                }
+            }
+            _ => println!("{}", reply.raw),
         }
     }
 
@@ -67,7 +73,7 @@ impl Show {
             _ => ("missed", None),
         };
         match (self.json, uri) {
-            (true, uri) => println!("{}", json!({ "event": kind, "uri": uri })),
+            (true, uri) => println!("{}", said(json!({ "event": kind, "uri": uri }))),
             (false, Some(uri)) => println!("{kind} {uri}"),
             (false, None) => println!("{kind}"),
         }
@@ -77,62 +83,109 @@ impl Show {
         println!("{}", if self.json { "{}" } else { "it is alive" });
     }
 
-    pub(crate) fn server(&self, server: &Server) {
+    pub(crate) fn server(&self, server: &Server, declared: Option<&Value>, offers: &Offers) {
         let description = &server.description;
         let info = description.server.as_ref();
         let (name, version) = info.map_or(("?", "?"), |it| (&*it.name, &*it.version));
         let revision = server.adapter.version;
-        let capabilities = value(description.declared.as_ref());
-        let instructions = description.instructions.as_deref();
+        let Offers { tools, resources, templates, prompts } = offers;
         if self.json {
-            let server = json!({ "name": name, "version": version });
-            println!(
-                "{}",
-                json!({ "revision": revision, "server": server, "capabilities": capabilities,
-                    "instructions": instructions })
-            );
-        } else {
-            println!("{name} {version}, speaking {revision}\ncapabilities: {capabilities}");
-            if let Some(instructions) = instructions {
-                println!("\n{instructions}");
-            }
+            let described = json!({
+                "revision": revision, "server": { "name": name, "version": version },
+                "capabilities": declared, "instructions": description.instructions,
+                "tools": all(tools, |it| &it.name),
+                "resources": all(resources, |it| &it.uri),
+                "resourceTemplates": all(templates, |it| it.uri_template.as_str()),
+                "prompts": all(prompts, |it| &it.name),
+            });
+            println!("{}", said(described));
+            return;
+        }
+        println!("{name} {version}, speaking {revision}");
+        if let Some(instructions) = &description.instructions {
+            println!("\n{instructions}");
+        }
+        section("tools", tools, |it| it.name.clone());
+        section("resources", resources, |it| format!("{}{}", it.uri, described(Some(&it.name))));
+        section("resource templates", templates, |it| {
+            format!("{}{}", it.uri_template.as_str(), described(Some(&it.name)))
+        });
+        section("prompts", prompts, |it| {
+            let argument = |it: &PromptArgument| match it.required {
+                true => format!(" {}=…", it.name),
+                false => format!(" [{}=…]", it.name),
+            };
+            let arguments: String = it.arguments.iter().map(argument).collect();
+            format!("{}{arguments}{}", it.name, described(it.description.as_ref()))
+        });
+        if let Some(declared) = declared {
+            println!("\ncapabilities: {declared}");
         }
     }
 }
 
-fn value(json: Option<&Json>) -> Value {
-    json.and_then(|json| json.decode().ok()).unwrap_or_default()
+fn all<T>(items: &[T], name: impl Fn(&T) -> &str) -> Vec<&str> {
+    items.iter().map(name).collect()
 }
 
-fn as_value(contents: &Contents) -> Value {
-    let (uri, mime_type) = (&contents.uri, &contents.mime_type);
-    match &contents.body {
-        Body::Text(text) => json!({ "uri": uri, "mimeType": mime_type, "text": text }),
-        Body::Blob(bytes) => json!({ "uri": uri, "mimeType": mime_type, "bytes": bytes.len() }),
+fn section<T>(title: &str, items: &[T], line: impl Fn(&T) -> String) {
+    if !items.is_empty() {
+        println!("\n{title}:");
+    }
+    for item in items {
+        println!("  {}", line(item));
     }
 }
 
-fn body(contents: &Contents) {
+/// The first line of a description, set apart.
+fn described(text: Option<&String>) -> String {
+    let line = text.and_then(|text| text.trim().lines().next());
+    line.map(|line| format!("  — {line}")).unwrap_or_default()
+}
+
+/// A tool's parameters, as they are typed.
+fn parameters(schema: &Value) -> String {
+    let required = |name: &str| {
+        schema["required"].as_array().is_some_and(|all| all.iter().any(|it| it == name))
+    };
+    let parameter = |(name, schema): (&String, &Value)| {
+        let kind = schema["type"].as_str().unwrap_or("…");
+        match required(name) {
+            true => format!(" {name}={kind}"),
+            false => format!(" [{name}={kind}]"),
+        }
+    };
+    let properties = schema["properties"].as_object();
+    properties.map(|all| all.iter().map(parameter).collect()).unwrap_or_default()
+}
+
+fn decoded(json: Option<&Json>) -> Option<Value> {
+    json.and_then(|json| json.decode().ok())
+}
+
+/// An object without what is not said.
+fn said(mut object: Value) -> Value {
+    if let Value::Object(members) = &mut object {
+        members.retain(|_, value| !value.is_null());
+    }
+    object
+}
+
+fn body(contents: &Contents) -> String {
     match &contents.body {
-        Body::Text(text) => println!("{text}"),
-        Body::Blob(bytes) => println!("[{} bytes: {}]", bytes.len(), contents.uri),
+        Body::Text(text) => text.clone(),
+        Body::Blob(bytes) => format!("[{} bytes: {}]", bytes.len(), contents.uri),
     }
 }
 
 fn content(content: &Content) {
-    println!("{}", text(content));
-}
-
-fn text(content: &Content) -> String {
     match content {
-        Content::Text { text, .. } => text.clone(),
+        Content::Text { text, .. } => println!("{text}"),
         Content::Image { data, mime_type, .. } | Content::Audio { data, mime_type, .. } => {
-            format!("[{mime_type}, {} bytes]", data.len())
+            println!("[{mime_type}, {} bytes]", data.len());
         }
-        Content::Resource { contents, .. } => match &contents.body {
-            Body::Text(text) => text.clone(),
-            Body::Blob(bytes) => format!("[{} bytes: {}]", bytes.len(), contents.uri),
-        },
-        _ => "[a link]".into(),
+        Content::Resource { contents, .. } => println!("{}", body(contents)),
+        Content::Link(resource) => println!("[{}: {}]", resource.name, resource.uri),
+        _ => println!("[something that this client cannot show]"),
     }
 }

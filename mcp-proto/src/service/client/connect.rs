@@ -4,6 +4,7 @@ use core::future::Future;
 use core::marker::PhantomData;
 use std::ffi::OsString;
 use std::io;
+use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
 
@@ -11,7 +12,7 @@ use super::child::{Child, ChildProcess};
 use super::process::Process;
 use super::{
     Ask, Bearer, Client, ClientBuilder, ClientError, Dial, ErrorKind, Learned, Limits, Pool,
-    Respawn, TokenSource,
+    Respawn, Tap, Tapped, TokenSource, Wire,
 };
 use crate::client::Event;
 use crate::model::LogLevel;
@@ -59,6 +60,7 @@ impl<D: ClientDriver> Client<D> {
 #[must_use = "nothing is connected before `connect`"]
 pub struct Connect<W, D> {
     builder: ClientBuilder,
+    tap: Option<Tap>,
     way: W,
     driver: PhantomData<fn() -> D>,
 }
@@ -66,7 +68,7 @@ pub struct Connect<W, D> {
 impl<W, D> Connect<W, D> {
     fn new(way: W) -> Self {
         let builder = ClientBuilder::new(super::builder::library());
-        Self { builder, way, driver: PhantomData }
+        Self { builder, tap: None, way, driver: PhantomData }
     }
 
     fn with(self, change: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Self {
@@ -92,6 +94,11 @@ impl<W, D> Connect<W, D> {
     /// See [`ClientBuilder::on_event`].
     pub fn on_event(self, hook: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.with(|builder| builder.on_event(hook))
+    }
+
+    /// Is told what goes over the wire. It must not wait.
+    pub fn on_wire(self, tap: impl Fn(&Wire<'_>) + Send + Sync + 'static) -> Self {
+        Self { tap: Some(Arc::new(tap)), ..self }
     }
 
     /// Speaks this revision only.
@@ -143,7 +150,7 @@ impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
     pub fn bearer<S: TokenSource>(self, tokens: S) -> Connect<Http<S>, D> {
         let Http { url, headers, tokens: _ } = self.way;
         let way = Http { url, headers, tokens };
-        Connect { builder: self.builder, way, driver: PhantomData }
+        Connect { builder: self.builder, tap: self.tap, way, driver: PhantomData }
     }
 
     /// Connects, and waits until the server is known.
@@ -153,8 +160,14 @@ impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
     pub async fn connect(self) -> Result<Client<D>, ClientError> {
         let driver = D::default();
         let pool = Pool::with_headers(driver.clone(), self.way.headers);
-        let carrier = Bearer::new(pool, self.way.tokens);
-        let client = self.builder.http(driver, carrier, &self.way.url);
+        let (url, tokens) = (self.way.url, self.way.tokens);
+        let client = match self.tap {
+            Some(tap) => {
+                let carrier = Bearer::new(Tapped::new(pool, tap), tokens);
+                self.builder.http(driver, carrier, &url)
+            }
+            None => self.builder.http(driver, Bearer::new(pool, tokens), &url),
+        };
         let client = client.map_err(|bad| ClientError::never(ErrorKind::InvalidUrl(bad)))?;
         client.ready().await?;
         Ok(client.on())
@@ -179,7 +192,10 @@ impl<D: StartProcess> Connect<Process, D> {
     pub async fn connect(self) -> Result<Client<D>, ClientError> {
         let driver = D::default();
         let respawn = Starter { driver: driver.clone(), process: self.way };
-        let client = self.builder.streams(driver, respawn);
+        let client = match self.tap {
+            Some(tap) => self.builder.streams(driver, Tapped::new(respawn, tap)),
+            None => self.builder.streams(driver, respawn),
+        };
         client.ready().await?;
         Ok(client.on())
     }

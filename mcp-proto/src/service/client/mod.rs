@@ -21,6 +21,7 @@ mod pool;
 mod process;
 mod replies;
 mod streams;
+mod tap;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +38,7 @@ pub use pool::{Dial, Pool, PoolBody};
 pub use process::{Drain, Process, Stderr};
 pub use replies::ToolReply;
 pub use streams::Respawn;
+pub use tap::{Tap, Tapped, TappedBody, Wire};
 
 pub use crate::client::{
     ClientError, Config, Declined, Erred, ErrorKind, Event, Learned, Limits, Ran, Server,
