@@ -1,5 +1,6 @@
 //! TCP connections to servers.
 
+use std::ffi::OsString;
 use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
@@ -7,8 +8,6 @@ use std::net::TcpStream;
 use async_io::Async;
 use async_std::net::ToSocketAddrs;
 use mcp_proto::service::client::Dial;
-use mcp_proto::service::{Runtime, Shared};
-use mcp_proto::time::Instant;
 
 use crate::runtime::AsyncStd;
 
@@ -17,26 +16,20 @@ impl Dial for AsyncStd {
 
     fn dial(
         &self,
-        secure: bool,
         host: String,
         port: u16,
     ) -> impl Future<Output = io::Result<Self::Stream>> + Send + 'static {
-        connect(secure, host, port)
+        connect(host, port)
     }
 
-    fn now(&self) -> Instant {
-        Runtime::<Shared>::now(self)
+    fn variable(&self, name: &str) -> Option<OsString> {
+        std::env::var_os(name)
     }
 }
 
-async fn connect(secure: bool, host: String, port: u16) -> io::Result<Async<TcpStream>> {
-    if secure {
-        let why = "this client has no TLS; give it an `HttpCarrier` that does";
-        return Err(io::Error::new(ErrorKind::Unsupported, why));
-    }
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+async fn connect(host: String, port: u16) -> io::Result<Async<TcpStream>> {
     let mut failed = io::Error::new(ErrorKind::NotFound, "the name has no address");
-    for address in (host, port).to_socket_addrs().await? {
+    for address in (&*host, port).to_socket_addrs().await? {
         match Async::<TcpStream>::connect(address).await {
             Ok(stream) => {
                 stream.get_ref().set_nodelay(true)?;

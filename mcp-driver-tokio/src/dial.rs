@@ -1,11 +1,10 @@
 //! TCP connections to servers.
 
+use std::ffi::OsString;
 use std::future::Future;
-use std::io::{self, ErrorKind};
+use std::io;
 
-use mcp_proto::service::Runtime;
 use mcp_proto::service::client::Dial;
-use mcp_proto::time::Instant;
 use tokio::net::TcpStream;
 
 use crate::runtime::Tokio;
@@ -16,24 +15,18 @@ impl Dial for Tokio {
 
     fn dial(
         &self,
-        secure: bool,
         host: String,
         port: u16,
     ) -> impl Future<Output = io::Result<Self::Stream>> + Send + 'static {
-        connect(secure, host, port)
+        connect(host, port)
     }
 
-    fn now(&self) -> Instant {
-        Runtime::<mcp_proto::service::Shared>::now(self)
+    fn variable(&self, name: &str) -> Option<OsString> {
+        std::env::var_os(name)
     }
 }
 
-async fn connect(secure: bool, host: String, port: u16) -> io::Result<TokioStream<TcpStream>> {
-    if secure {
-        let why = "this client has no TLS; give it an `HttpCarrier` that does";
-        return Err(io::Error::new(ErrorKind::Unsupported, why));
-    }
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+async fn connect(host: String, port: u16) -> io::Result<TokioStream<TcpStream>> {
     let stream = TcpStream::connect((host, port)).await?;
     stream.set_nodelay(true)?;
     Ok(TokioStream::new(stream))

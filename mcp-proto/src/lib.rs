@@ -119,6 +119,8 @@
 //! | `gzip` | compression of event streams |
 //! | `schema` | `service`, and validation of arguments against schemas that no type gives |
 //! | `jwt` | `service`, and a verifier of JSON Web Tokens |
+//! | `tls` | `service`, and TLS for clients, by rustls |
+//! | `webpki-roots` | `tls`, and Mozilla's authorities, for where the platform has none |
 //! | `testing` | machines in virtual time, links that break, the contract of stores and hubs |
 //!
 //! # Bounds and panics

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::process::{PATIENCE, Server};
 
 /// A driver, and how its runtime runs.
-trait Runs: StartProcess {
+pub(crate) trait Runs: StartProcess {
     fn block_on<T>(work: impl Future<Output = T>) -> T;
 }
 
@@ -74,7 +74,7 @@ between_all_drivers! {
     what_goes_to_a_process_and_comes_from_it_is_told
 }
 
-fn run<D: Runs, T>(work: impl Future<Output = T>) -> T {
+pub(crate) fn run<D: Runs, T>(work: impl Future<Output = T>) -> T {
     D::block_on(async {
         match select(pin!(work), D::default().sleep(PATIENCE)).await {
             Either::Left((done, _)) => done,
@@ -83,7 +83,7 @@ fn run<D: Runs, T>(work: impl Future<Output = T>) -> T {
     })
 }
 
-async fn adds<D>(client: &Client<D>) {
+pub(crate) async fn adds<D>(client: &Client<D>) {
     let reply = client.call_tool("add", &json!({ "a": 2, "b": 40 })).await.expect("it adds");
     assert_eq!(reply.structured::<Value>().expect("JSON"), json!({ "total": 42 }));
 }

@@ -5,7 +5,9 @@ mod http;
 mod local;
 mod narrow_pipe;
 mod process;
+mod running;
 mod stdio;
+mod tls;
 
 /// Runs each scenario, a function of one driver's server program, on both drivers.
 macro_rules! on_both_drivers {
@@ -19,3 +21,16 @@ macro_rules! on_both_drivers {
     };
 }
 pub(crate) use on_both_drivers;
+
+/// Runs each scenario, a function of a driver, for the clients of both.
+macro_rules! for_both_clients {
+    ($($scenario:ident)*) => {
+        mod client_on_tokio {
+            $(#[test] fn $scenario() { super::$scenario::<mcp_driver_tokio::Tokio>(); })*
+        }
+        mod client_on_async_std {
+            $(#[test] fn $scenario() { super::$scenario::<mcp_driver_async_std::AsyncStd>(); })*
+        }
+    };
+}
+pub(crate) use for_both_clients;

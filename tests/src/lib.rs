@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use mcp_proto::server::Limits;
+use mcp_proto::service::client::{Client, ClientDriver};
 use mcp_proto::service::schemars::{self, JsonSchema};
 use mcp_proto::service::{
     Args, Driver, Error, Exchange, Extension, HttpBuilder, Json, Registry, Service, Sleep, State,
@@ -144,6 +145,23 @@ pub async fn serve<D: Driver + Sleep>(driver: D) -> Result<(), Error> {
     server.serve_with_shutdown(end_of_stdin()).await?;
     eprintln!("over");
     Ok(())
+}
+
+/// Adds two numbers on the server whose URL is the last word of the command line, and says what
+/// came of it.
+///
+/// # Panics
+/// Where there is no URL.
+pub async fn call<D: ClientDriver>() {
+    let url = std::env::args().next_back().expect("a URL");
+    let sum = async {
+        let client = Client::<D>::http(url).connect().await?;
+        client.call_tool("add", &serde_json::json!({ "a": 2, "b": 40 })).await
+    };
+    match sum.await {
+        Ok(sum) => println!("{}", sum.text()),
+        Err(error) => println!("{error}"),
+    }
 }
 
 fn end_of_stdin() -> impl Future<Output = ()> {

@@ -7,6 +7,7 @@ use core::task::{Context, Poll, Waker};
 use core::time::Duration;
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,6 +15,7 @@ use std::task::Wake;
 
 use futures_io::{AsyncRead, AsyncWrite};
 
+use super::client::Dial;
 use super::{Driver, Listener, Runtime, Shared, Threading, Timer};
 use crate::effect::EffectError;
 use crate::time::Instant;
@@ -177,6 +179,63 @@ impl Driver<Shared> for VirtualTime {
 
     fn stdio(&self) -> io::Result<End> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// A runtime that makes connections with a function, to any host.
+#[derive(Clone)]
+pub(crate) struct Dialer<R, F> {
+    pub(crate) runtime: R,
+    pub(crate) dial: F,
+    /// The environment.
+    pub(crate) variables: &'static [(&'static str, &'static str)],
+}
+
+impl<R, F> Dialer<R, F> {
+    pub(crate) fn new(runtime: R, dial: F) -> Self {
+        Self { runtime, dial, variables: &[] }
+    }
+}
+
+impl<R: Runtime<Shared>, F: 'static> Runtime<Shared> for Dialer<R, F> {
+    type Timer = R::Timer;
+
+    fn now(&self) -> Instant {
+        self.runtime.now()
+    }
+
+    fn timer(&self) -> R::Timer {
+        self.runtime.timer()
+    }
+
+    fn wall(&self) -> Duration {
+        self.runtime.wall()
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) -> Result<(), EffectError> {
+        self.runtime.fill_random(bytes)
+    }
+
+    fn detach<T: 'static>(&self, work: <Shared as Threading>::Boxed<'static, T>) {
+        self.runtime.detach(work);
+    }
+}
+
+impl<R, F, G> Dial for Dialer<R, F>
+where
+    R: Runtime<Shared, Timer: Send> + Clone + Send + Sync,
+    F: Fn(String, u16) -> G + Clone + Send + Sync + 'static,
+    G: Future<Output = io::Result<End>> + Send + 'static,
+{
+    type Stream = End;
+
+    fn dial(&self, host: String, port: u16) -> impl Future<Output = io::Result<End>> + 'static {
+        (self.dial)(host, port)
+    }
+
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let is = |(own, _): &&(&str, &str)| *own == name;
+        self.variables.iter().find(is).map(|(_, value)| value.into())
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a URL, or a command, to a connected client: what is the same on every driver.
 
+use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
 use std::ffi::OsString;
@@ -11,21 +12,18 @@ use http::{HeaderName, HeaderValue};
 use super::child::{Child, ChildProcess};
 use super::process::Process;
 use super::{
-    Ask, Bearer, Client, ClientBuilder, ClientError, Dial, ErrorKind, Learned, Limits, Pool,
+    Ask, Bearer, Client, ClientBuilder, ClientError, Dial, ErrorKind, Learned, Limits, PoolBuilder,
     Respawn, Tap, Tapped, TokenSource, Wire,
 };
 use crate::client::Event;
 use crate::model::LogLevel;
 use crate::revision::{AdapterSet, Revision};
-use crate::service::{Runtime, Shared as Threads, Sleep};
+use crate::service::Sleep;
 
-/// A driver for clients: a runtime that makes connections.
-pub trait ClientDriver:
-    Runtime<Threads, Timer: Send> + Dial + Clone + Default + Send + Sync
-{
-}
+/// A driver for clients: a runtime that makes connections, and is there without more ado.
+pub trait ClientDriver: Dial + Default {}
 
-impl<D: Runtime<Threads, Timer: Send> + Dial + Clone + Default + Send + Sync> ClientDriver for D {}
+impl<D: Dial + Default> ClientDriver for D {}
 
 /// A driver that starts processes.
 pub trait StartProcess: ClientDriver + Sleep {
@@ -43,7 +41,7 @@ pub trait StartProcess: ClientDriver + Sleep {
 impl<D: ClientDriver> Client<D> {
     /// A client of the server at `url`, to be connected.
     pub fn http(url: impl Into<String>) -> Connect<Http, D> {
-        Connect::new(Http { url: url.into(), headers: Vec::new(), tokens: () })
+        Connect::new(Http { url: url.into(), pool: PoolBuilder::default(), tokens: () })
     }
 
     /// A client of a server that `command`, a program and its arguments, starts; no shell is
@@ -73,12 +71,6 @@ impl<W, D> Connect<W, D> {
 
     fn with(self, change: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Self {
         Self { builder: change(self.builder), ..self }
-    }
-
-    fn on_way(self, change: impl FnOnce(&mut W)) -> Self {
-        let mut this = self;
-        change(&mut this.way);
-        this
     }
 
     /// Tells the server this name and version.
@@ -133,23 +125,43 @@ impl<W, D> Connect<W, D> {
 }
 
 /// The way to a server over HTTP.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Http<T = ()> {
     url: String,
-    headers: Vec<(HeaderName, HeaderValue)>,
+    pool: PoolBuilder,
     tokens: T,
 }
 
+/// Without the URL's query and without tokens: they may be secrets.
+impl<T> fmt::Debug for Http<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = self.url.split('?').next();
+        f.debug_struct("Http").field("url", &url).field("pool", &self.pool).finish_non_exhaustive()
+    }
+}
+
 impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
+    /// Changes how connections are made and kept: limits, TLS, proxies.
+    pub fn pool(self, change: impl FnOnce(PoolBuilder) -> PoolBuilder) -> Self {
+        Self { way: Http { pool: change(self.way.pool), ..self.way }, ..self }
+    }
+
     /// Adds a header to every request. What the protocol itself sends is not to be repeated.
     pub fn header(self, name: HeaderName, value: HeaderValue) -> Self {
-        self.on_way(|http| http.headers.push((name, value)))
+        self.pool(|pool| pool.header(name, value))
+    }
+
+    /// Knows servers at `https://`, and is known to them, in this way; without more ado, the
+    /// platform's authorities vouch for them.
+    #[cfg(feature = "tls")]
+    pub fn tls(self, tls: super::Tls) -> Self {
+        self.pool(|pool| pool.tls(tls))
     }
 
     /// Adds a bearer token to every request (R26-ATOK-01): a `String`, or a source of them.
     pub fn bearer<S: TokenSource>(self, tokens: S) -> Connect<Http<S>, D> {
-        let Http { url, headers, tokens: _ } = self.way;
-        let way = Http { url, headers, tokens };
+        let Http { url, pool, tokens: _ } = self.way;
+        let way = Http { url, pool, tokens };
         Connect { builder: self.builder, tap: self.tap, way, driver: PhantomData }
     }
 
@@ -159,7 +171,7 @@ impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
     /// Where the URL is none, and why the server is not known.
     pub async fn connect(self) -> Result<Client<D>, ClientError> {
         let driver = D::default();
-        let pool = Pool::with_headers(driver.clone(), self.way.headers);
+        let pool = self.way.pool.build(driver.clone());
         let (url, tokens) = (self.way.url, self.way.tokens);
         let client = match self.tap {
             Some(tap) => {

@@ -32,9 +32,13 @@ pub use calls::{Pages, Pending, ProgressUpdates, Running};
 pub use child::{Child, ChildProcess, Pipes};
 pub use connect::{ClientDriver, Connect, Http, StartProcess};
 pub use exchanges::{CarryError, HttpCarrier};
+#[cfg(feature = "tls")]
+pub use futures_rustls::rustls;
 pub use handle::Client;
 pub use listening::{ListenEvent, Listening};
-pub use pool::{Dial, Pool, PoolBody};
+#[cfg(feature = "tls")]
+pub use pool::Tls;
+pub use pool::{Dial, Pool, PoolBody, PoolBuilder, PoolLimits};
 pub use process::{Drain, Process, Stderr};
 pub use replies::ToolReply;
 pub use streams::Respawn;

@@ -1,84 +1,162 @@
 //! Our own HTTP/1.1 connections as a carrier.
 
+use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker, ready};
-use std::collections::VecDeque;
-use std::io::{self, ErrorKind};
-use std::sync::{Arc, Mutex, PoisonError};
+use core::task::{Context, Poll, ready};
+use core::time::Duration;
+use std::ffi::OsString;
+use std::io;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use core::time::Duration;
 use futures_io::{AsyncRead, AsyncWrite};
 use futures_util::Stream;
-use http::{HeaderName, HeaderValue, Request, Response};
+use http::{HeaderName, HeaderValue, Method, Request, Response};
 
+use self::kept::{Kept, Place};
+use self::way::Ways;
+use self::wire::Wire;
 use super::{CarryError, HttpCarrier};
-use crate::frame::http1::client::{Client, Event, RequestLine};
-use crate::frame::http1::{Limits, ResponseHead};
-use crate::time::Instant;
+use crate::frame::http1::ResponseHead;
+use crate::frame::http1::client::Event;
+use crate::service::{Runtime, Shared as Threads};
 
-/// Makes connections: TCP, and TLS where it is wanted.
-pub trait Dial: Send + Sync + 'static {
+mod kept;
+mod line;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "tls")]
+mod tls;
+mod way;
+mod wire;
+
+#[cfg(feature = "tls")]
+pub use tls::Tls;
+
+/// A runtime that makes connections over TCP.
+pub trait Dial: Runtime<Threads, Timer: Send> + Clone + Send + Sync {
     /// A connection.
     type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
 
-    /// Connects to a host: a name, or an address (one of IPv6 in brackets).
+    /// Connects to a host: a name, or an address (one of IPv6 without brackets).
     fn dial(
         &self,
-        secure: bool,
         host: String,
         port: u16,
     ) -> impl Future<Output = io::Result<Self::Stream>> + Send + 'static;
 
-    /// Now, for telling how long a connection was idle.
-    fn now(&self) -> Instant;
+    /// A variable of the process's environment, for what is configured there: proxies.
+    fn variable(&self, name: &str) -> Option<OsString>;
 }
 
-/// HTTP/1.1 connections that are kept for the next request. It follows no redirects.
+/// HTTP/1.1 connections that are kept for the next request.
 ///
 /// Clones share their connections.
 pub struct Pool<D: Dial> {
-    shared: Arc<Kept<D>>,
+    shared: Arc<Shared<D>>,
 }
 
-struct Kept<D: Dial> {
-    dial: Arc<D>,
+struct Shared<D: Dial> {
+    kept: Arc<Kept<D>>,
+    ways: Ways,
     headers: Vec<(HeaderName, HeaderValue)>,
-    idle: Mutex<VecDeque<Wire<D::Stream>>>,
 }
 
-/// One connection.
-struct Wire<S> {
-    origin: (bool, String, u16),
-    stream: S,
-    http: Client,
-    out: Vec<u8>,
-    since: Instant,
+/// How many connections a pool has, and for how long.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PoolLimits {
+    /// Connections to one origin, those of streams that stay open included; further requests wait
+    /// for one. 2,048: more than a client has calls under way, since the answer to a server's
+    /// question needs one beside that of the call.
+    pub connections: usize,
+    /// Of these, the ones that may be idle. 16.
+    pub idle: usize,
+    /// How long a connection may be idle before it is closed. Servers close them too, and a
+    /// request that meets the closing may have run or not. 30 s.
+    pub idle_time: Duration,
+    /// How long it may take to connect: by TCP, through a proxy, and with TLS. 10 s.
+    pub connect_time: Duration,
 }
 
-/// Connections that are kept while they are idle.
-const MOST_IDLE: usize = 16;
-/// An idle connection is not used again after so long: servers close them, and a request that
-/// meets the closing may have run or not.
-const IDLE: Duration = Duration::from_secs(30);
-const CHUNK: usize = 8 * 1024;
+impl Default for PoolLimits {
+    fn default() -> Self {
+        Self {
+            connections: 2_048,
+            idle: 16,
+            idle_time: Duration::from_secs(30),
+            connect_time: Duration::from_secs(10),
+        }
+    }
+}
+
+/// What a [`Pool`] is to be.
+#[derive(Clone, Default)]
+#[must_use]
+pub struct PoolBuilder {
+    limits: PoolLimits,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    #[cfg(feature = "tls")]
+    tls: Tls,
+}
+
+impl PoolBuilder {
+    /// A pool with the defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Has so many connections, and for so long.
+    pub fn limits(mut self, limits: PoolLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Adds a header to every request. What the protocol itself sends is not to be repeated.
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Knows servers, and is known to them, in this way.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.tls = tls;
+        self
+    }
+
+    /// The pool, without a connection yet.
+    pub fn build<D: Dial>(self, driver: D) -> Pool<D> {
+        let ways = Ways {
+            #[cfg(feature = "tls")]
+            tls: self.tls,
+        };
+        let kept = Kept::new(driver, self.limits);
+        Pool { shared: Arc::new(Shared { kept, ways, headers: self.headers }) }
+    }
+}
+
+/// Without the values of headers: they may be secrets.
+impl fmt::Debug for PoolBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("PoolBuilder")
+            .field("limits", &self.limits)
+            .field("headers", &names)
+            .finish_non_exhaustive()
+    }
+}
 
 impl<D: Dial> Pool<D> {
-    /// A pool without connections.
-    pub fn new(dial: D) -> Self {
-        Self::with_headers(dial, Vec::new())
+    /// A pool with the defaults.
+    pub fn new(driver: D) -> Self {
+        PoolBuilder::default().build(driver)
     }
 
-    /// A pool that adds these headers to every request.
-    pub fn with_headers(dial: D, headers: Vec<(HeaderName, HeaderValue)>) -> Self {
-        let idle = Mutex::new(VecDeque::new());
-        Self { shared: Arc::new(Kept { dial: Arc::new(dial), headers, idle }) }
-    }
-
-    /// Closes what is idle for too long; returns how many connections are kept.
-    pub fn sweep(&self) -> usize {
-        self.shared.sweep()
+    /// How many connections are idle.
+    pub fn idle(&self) -> usize {
+        self.shared.kept.idle()
     }
 }
 
@@ -88,36 +166,33 @@ impl<D: Dial> Clone for Pool<D> {
     }
 }
 
-impl<D: Dial> Kept<D> {
-    fn sweep(&self) -> usize {
-        let now = self.dial.now();
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.retain(|wire| now.saturating_since(wire.since) < IDLE);
-        idle.len()
+impl<D: Dial> fmt::Debug for Pool<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("idle", &self.idle()).finish_non_exhaustive()
     }
+}
 
-    /// An idle connection that is still there.
-    fn take(&self, origin: &(bool, String, u16)) -> Option<Wire<D::Stream>> {
-        self.sweep();
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(index) = idle.iter().position(|wire| wire.origin == *origin) {
-            let mut wire = idle.remove(index)?;
-            // Whatever an idle connection says, it cannot be used: it closes, or is out of step.
-            let mut cx = Context::from_waker(Waker::noop());
-            if Pin::new(&mut wire.stream).poll_read(&mut cx, &mut [0]).is_pending() {
-                return Some(wire);
-            }
-        }
-        None
-    }
+/// Where connections lead.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Origin {
+    secure: bool,
+    /// One of IPv6 without brackets.
+    host: String,
+    port: u16,
+}
 
-    fn put(&self, mut wire: Wire<D::Stream>) {
-        wire.since = self.dial.now();
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() >= MOST_IDLE {
-            idle.pop_front();
-        }
-        idle.push_back(wire);
+impl Origin {
+    fn of(request: &Request<Bytes>) -> Result<Self, CarryError> {
+        let uri = request.uri();
+        let secure = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(CarryError::unsent("the URL begins neither with http nor with https")),
+        };
+        let host = uri.host().ok_or_else(|| CarryError::unsent("the URL has no host"))?;
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
+        Ok(Self { secure, host, port })
     }
 }
 
@@ -128,141 +203,83 @@ impl<D: Dial> HttpCarrier for Pool<D> {
         &self,
         request: Request<Bytes>,
     ) -> impl Future<Output = Result<Response<PoolBody<D>>, CarryError>> + Send + 'static {
-        let kept = self.shared.clone();
+        let shared = self.shared.clone();
         async move {
-            let origin = origin(&request)?;
-            let mut wire = match kept.take(&origin) {
-                Some(wire) => wire,
-                None => dial(&kept, origin).await?,
-            };
-            wire.begin(&request, &kept.headers)?;
-            let head = core::future::poll_fn(|cx| wire.poll_head(cx)).await?;
+            let origin = Origin::of(&request)?;
+            let mut place = Kept::place(&shared.kept, origin).await;
+            let head = shared.head(&mut place, &request).await?;
             let mut response = Response::builder().status(head.status());
             for (name, value) in head.fields().iter() {
                 response = response.header(name, value);
             }
-            let body = PoolBody { wire: Some(wire), kept };
+            let body = PoolBody { place: Some(place) };
             response.body(body).map_err(|error| CarryError::sent(error.to_string()))
         }
     }
 }
 
-fn origin(request: &Request<Bytes>) -> Result<(bool, String, u16), CarryError> {
-    let uri = request.uri();
-    let secure = uri.scheme_str() == Some("https");
-    let host = uri.host().ok_or_else(|| CarryError::unsent("the URL has no host"))?;
-    let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
-    Ok((secure, host.to_owned(), port))
-}
-
-async fn dial<D: Dial>(
-    kept: &Kept<D>,
-    origin: (bool, String, u16),
-) -> Result<Wire<D::Stream>, CarryError> {
-    let (secure, host, port) = origin.clone();
-    let stream = kept.dial.dial(secure, host, port).await;
-    let stream = stream.map_err(|error| CarryError::unsent(error.to_string()))?;
-    let now = kept.dial.now();
-    // How long a response may take, and how long a connection is kept, is not this machine's.
-    let limits =
-        Limits { idle_time: Duration::MAX, release_time: Duration::MAX, ..Limits::default() };
-    Ok(Wire { origin, stream, http: Client::new(now, limits), out: Vec::new(), since: now })
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
-    fn begin(
-        &mut self,
+impl<D: Dial> Shared<D> {
+    /// Makes a request, and waits for the head of its response. A connection that was kept may end
+    /// just now, and then the request gets a new one, unless it may have run (RFC 9112, section
+    /// 9.3.1).
+    async fn head(
+        &self,
+        place: &mut Place<D>,
         request: &Request<Bytes>,
-        more: &[(HeaderName, HeaderValue)],
-    ) -> Result<(), CarryError> {
-        let uri = request.uri();
-        let target = uri.path_and_query().map_or("/", |target| target.as_str());
-        let host = uri.authority().map_or("", |authority| authority.as_str());
-        let line = RequestLine { method: request.method().as_str(), target, host };
-        let own = request.headers().iter();
-        let fields = own.chain(more.iter().map(|(name, value)| (name, value)));
-        let fields = fields.map(|(name, value)| (name.as_str(), value.as_bytes()));
-        let begun = self.http.send(line, fields, request.body());
-        begun.map_err(|error| CarryError::unsent(error.to_string()))?;
-        self.http.transmit(&mut self.out);
-        Ok(())
+    ) -> Result<ResponseHead, CarryError> {
+        if let Some(wire) = &mut place.wire {
+            match wire.request(request, &self.headers).await {
+                Err(_) if wire.is_unsent() => {}
+                Err(_) if wire.is_unheard() && is_repeatable(request.method()) => {}
+                result => return result,
+            }
+            place.wire = None;
+        }
+        let wire = self.connect(&place.origin).await?;
+        place.wire.insert(wire).request(request, &self.headers).await
     }
 
-    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<ResponseHead, CarryError>> {
-        loop {
-            match self.http.poll_event() {
-                Some(Event::Head(head)) => return Poll::Ready(Ok(head)),
-                Some(Event::Failed(failure)) => {
-                    return Poll::Ready(Err(CarryError::sent(failure.to_string())));
-                }
-                Some(_) => {}
-                None => ready!(self.poll_progress(cx)),
-            }
-        }
+    async fn connect(&self, origin: &Origin) -> Result<Wire, CarryError> {
+        let kept = &self.kept;
+        let connecting = self.ways.connect(&kept.driver, origin);
+        let connected = kept.within(kept.limits.connect_time, connecting).await;
+        let late = || format!("no connection within {:?}", kept.limits.connect_time);
+        let line = connected.unwrap_or_else(|| Err(late())).map_err(CarryError::unsent)?;
+        Ok(Wire::new(line, kept.now()))
     }
+}
 
-    /// Writes what is to be written and reads once; ready when the machine may have something.
-    /// A response may come before all of the request is written.
-    fn poll_progress(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        while !self.out.is_empty() {
-            match Pin::new(&mut self.stream).poll_write(cx, &self.out) {
-                Poll::Pending => break,
-                Poll::Ready(Ok(written)) if written > 0 => {
-                    self.out.drain(..written);
-                    if self.out.is_empty() {
-                        // Layers below may hold it back; a pending flush goes on by itself.
-                        let _ = Pin::new(&mut self.stream).poll_flush(cx);
-                    }
-                }
-                Poll::Ready(Err(error)) if error.kind() == ErrorKind::Interrupted => {}
-                Poll::Ready(_) => {
-                    self.http.handle_closed(self.since);
-                    return Poll::Ready(());
-                }
-            }
-        }
-        let mut chunk = [0; CHUNK];
-        match ready!(Pin::new(&mut self.stream).poll_read(cx, &mut chunk)) {
-            Ok(0) => self.http.handle_eof(self.since),
-            Ok(read) => {
-                // It takes all: what it has said was fetched.
-                self.http.handle_input(self.since, chunk.get(..read).unwrap_or_default());
-            }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => self.http.handle_closed(self.since),
-        }
-        Poll::Ready(())
-    }
+/// RFC 9110, section 9.2.2.
+fn is_repeatable(method: &Method) -> bool {
+    method.is_idempotent()
 }
 
 /// The body of a response. Once it is read to its end, its connection serves the next request.
 pub struct PoolBody<D: Dial> {
-    wire: Option<Wire<D::Stream>>,
-    kept: Arc<Kept<D>>,
+    place: Option<Place<D>>,
 }
 
 impl<D: Dial> Stream for PoolBody<D> {
     type Item = Result<Bytes, CarryError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        loop {
-            let Some(wire) = &mut self.wire else { return Poll::Ready(None) };
-            match wire.http.poll_event() {
-                Some(Event::Body(bytes)) => return Poll::Ready(Some(Ok(bytes))),
-                Some(Event::End) => {
-                    if let Some(wire) = self.wire.take().filter(|wire| wire.http.can_request()) {
-                        self.kept.put(wire);
-                    }
-                    return Poll::Ready(None);
+        let Some(wire) = self.place.as_mut().and_then(|place| place.wire.as_mut()) else {
+            return Poll::Ready(None);
+        };
+        Poll::Ready(match ready!(wire.poll_event(cx)) {
+            Event::Body(bytes) => Some(Ok(bytes)),
+            Event::End => {
+                if let Some(place) = self.place.take() {
+                    place.keep();
                 }
-                Some(Event::Failed(failure)) => {
-                    self.wire = None;
-                    return Poll::Ready(Some(Err(CarryError::sent(failure.to_string()))));
-                }
-                Some(Event::Head(_)) => {}
-                None => ready!(wire.poll_progress(cx)),
+                None
             }
-        }
+            Event::Failed(failure) => {
+                self.place = None;
+                Some(Err(CarryError::sent(failure.to_string())))
+            }
+            Event::Head(_) => Some(Err(CarryError::sent("a second head"))),
+        })
     }
 }
 

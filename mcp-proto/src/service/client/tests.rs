@@ -19,7 +19,7 @@ use crate::model::{
 };
 use crate::revision::{AdapterSet, Revision};
 use crate::server::{Connection, Endpoint, Stdio};
-use crate::service::world::{End, VirtualTime, VirtualTimer, pair};
+use crate::service::world::{Dialer, End, VirtualTime, VirtualTimer, pair};
 use crate::service::{
     Args, Exchange, Extensions, Host, Hub as _, MemoryHub, MemorySessionStore, Registry, Runtime,
     Service, Shared, tool,
@@ -204,20 +204,10 @@ impl Respawn for InProcess {
     }
 }
 
-impl Dial for InProcess {
-    type Stream = End;
-
-    fn dial(
-        &self,
-        _: bool,
-        _: String,
-        _: u16,
-    ) -> impl Future<Output = io::Result<End>> + Send + 'static {
-        core::future::ready(Ok(self.connect(true)))
-    }
-
-    fn now(&self) -> Instant {
-        self.world.now()
+impl InProcess {
+    fn dialer(self) -> impl Dial {
+        let (world, server) = (self.world.clone(), Arc::new(self));
+        Dialer::new(world, move |_, _| core::future::ready(Ok(server.connect(true))))
     }
 }
 
@@ -231,7 +221,7 @@ fn client_and_hub(world: &World, revision: Revision, way: Way) -> (Client, Arc<M
     let server = InProcess { world: world.clone(), revision, sessions, hub: hub.clone() };
     let builder = Client::builder("client", "1");
     let http = |url| {
-        let pool = Pool::new(server);
+        let pool = Pool::new(server.dialer());
         Client::builder("client", "1").http(world.clone(), pool, url).unwrap()
     };
     let client = match way {
@@ -486,22 +476,22 @@ fn a_connection_serves_one_call_after_the_other() {
     let sessions = Arc::new(MemorySessionStore::new());
     let hub = Arc::new(MemoryHub::new());
     let server = InProcess { world: world.clone(), revision: Revision::V2026_07_28, sessions, hub };
-    let pool = Pool::new(server);
+    let pool = Pool::new(server.dialer());
     let client = Client::builder("client", "1");
     let client = client.http(world.clone(), pool.clone(), "http://localhost/mcp").unwrap();
     let time = world.time.clone();
     world.run(async move {
         for _ in 0..50 {
             client.call_tool("add", &Add { a: 1, b: 2 }).await.unwrap();
-            assert_eq!(pool.sweep(), 1);
+            assert_eq!(pool.idle(), 1);
         }
         let both = (client.call_tool("slow", &()), client.call_tool("slow", &()));
         let (one, other) =
             futures_util::future::join(both.0.into_future(), both.1.into_future()).await;
         assert!(one.is_ok() && other.is_ok());
-        assert_eq!(pool.sweep(), 2);
+        assert_eq!(pool.idle(), 2);
         time.sleep(Duration::from_secs(31)).await;
-        assert_eq!(pool.sweep(), 0);
+        assert_eq!(pool.idle(), 0);
         client.ping().await.unwrap();
     });
 }
