@@ -5,6 +5,7 @@ mod http;
 mod local;
 mod narrow_pipe;
 mod process;
+mod proxy;
 mod running;
 mod stdio;
 mod tls;

@@ -11,6 +11,7 @@ use futures_rustls::rustls::server::WebPkiClientVerifier;
 use futures_rustls::rustls::{RootCertStore, ServerConfig};
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, StreamExt as _};
 use mcp_driver_tokio::{Tokio, TokioStream, http};
+use mcp_proto::server::Gate;
 use mcp_proto::service::client::{
     Client, ClientError, HttpCarrier as _, PoolBuilder, Ran, Tls, rustls,
 };
@@ -35,17 +36,17 @@ for_both_clients! {
 }
 
 /// Somebody who vouches for names.
-struct Authority {
+pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: CertificateDer<'static>,
-    pem: String,
+    pub(crate) pem: String,
 }
 
 /// A certificate and its key.
-type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+pub(crate) type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 impl Authority {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::new(Vec::new()).expect("no names");
         params.distinguished_name.push(DnType::CommonName, name);
@@ -56,7 +57,7 @@ impl Authority {
     }
 
     /// Vouches for a name, or an address.
-    fn vouch(&self, name: &str) -> Identity {
+    pub(crate) fn vouch(&self, name: &str) -> Identity {
         let key = KeyPair::generate().expect("a key");
         let params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
@@ -71,7 +72,7 @@ impl Authority {
     }
 
     /// A client that trusts this authority alone, and may show who it is.
-    fn trusted(&self, identity: Option<Identity>) -> Tls {
+    pub(crate) fn trusted(&self, identity: Option<Identity>) -> Tls {
         let config = rustls::ClientConfig::builder_with_provider(provider());
         let config = config.with_safe_default_protocol_versions().expect("versions");
         let config = config.with_root_certificates(self.roots());
@@ -86,7 +87,7 @@ fn provider() -> Arc<rustls::crypto::CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-fn server_config((chain, key): Identity, clients: Option<&Authority>) -> ServerConfig {
+pub(crate) fn server_config((chain, key): Identity, clients: Option<&Authority>) -> ServerConfig {
     let config = ServerConfig::builder_with_provider(provider());
     let config = config.with_safe_default_protocol_versions().expect("versions");
     let config = match clients {
@@ -112,22 +113,27 @@ struct Seen {
 }
 
 /// A server behind TLS.
-struct Secure {
-    address: SocketAddr,
+pub(crate) struct Secure {
+    pub(crate) address: SocketAddr,
     seen: Mutex<UnboundedReceiver<Seen>>,
     runtime: Option<Runtime>,
 }
 
 impl Secure {
     fn new(config: ServerConfig) -> Self {
+        Self::before(None, config)
+    }
+
+    /// TLS in front of what is at an address, or of a server of its own.
+    pub(crate) fn before(behind: Option<SocketAddr>, config: ServerConfig) -> Self {
         let runtime = runtime();
         let (tell, seen) = unbounded_channel();
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let address = runtime.block_on(async {
-            let plain = http(mcp_tests::service(Tokio::new()).expect("valid"));
-            let plain = plain.bind("127.0.0.1:0").await.expect("a port");
-            let behind = plain.local_addr();
-            tokio::spawn(plain.serve());
+            let behind = match behind {
+                Some(address) => address,
+                None => serve().await,
+            };
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
             let address = listener.local_addr().expect("an address");
             tokio::spawn(async move {
@@ -140,7 +146,7 @@ impl Secure {
         Self { address, seen: Mutex::new(seen), runtime: Some(runtime) }
     }
 
-    fn url(&self, host: &str) -> String {
+    pub(crate) fn url(&self, host: &str) -> String {
         format!("https://{host}:{}/mcp", self.address.port())
     }
 
@@ -153,6 +159,16 @@ impl Drop for Secure {
     fn drop(&mut self) {
         stop(&mut self.runtime);
     }
+}
+
+/// A server of any name, in the background.
+pub(crate) async fn serve() -> SocketAddr {
+    let server = http(mcp_tests::service(Tokio::new()).expect("valid"));
+    let server = server.gate(Gate::default().any_host()).bind("127.0.0.1:0").await;
+    let server = server.expect("a port");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    address
 }
 
 /// Takes TLS off a connection.

@@ -64,7 +64,7 @@ impl std::error::Error for Failure {}
 pub struct RequestLine<'a> {
     /// The method, a token.
     pub method: &'a str,
-    /// The target: path and query.
+    /// The target: path and query; to a proxy a whole URL, or of `CONNECT` host and port.
     pub target: &'a str,
     /// The `Host` field: host, and port if it is not the scheme's own.
     pub host: &'a str,

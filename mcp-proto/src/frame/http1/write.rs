@@ -148,7 +148,10 @@ pub(super) fn framing(outgoing: Outgoing, out: &mut Vec<u8>) {
 pub(super) fn request_line(line: RequestLine<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
     let RequestLine { method, target, host } = line;
     let is_method = !method.is_empty() && method.bytes().all(is_token);
-    let is_target = Target::parse(target, method == "OPTIONS").is_ok();
+    let is_target = match method {
+        "CONNECT" => is_host(target.as_bytes()),
+        _ => Target::parse(target, method == "OPTIONS").is_ok(),
+    };
     if !is_method || !is_target || !is_host(host.as_bytes()) {
         return Err(SendError::FirstLine);
     }

@@ -13,7 +13,7 @@ use super::child::{Child, ChildProcess};
 use super::process::Process;
 use super::{
     Ask, Bearer, Client, ClientBuilder, ClientError, Dial, ErrorKind, Learned, Limits, PoolBuilder,
-    Respawn, Tap, Tapped, TokenSource, Wire,
+    Proxy, Respawn, Tap, Tapped, TokenSource, Wire,
 };
 use crate::client::Event;
 use crate::model::LogLevel;
@@ -149,6 +149,16 @@ impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
     /// Adds a header to every request. What the protocol itself sends is not to be repeated.
     pub fn header(self, name: HeaderName, value: HeaderValue) -> Self {
         self.pool(|pool| pool.header(name, value))
+    }
+
+    /// See [`PoolBuilder::proxy`].
+    pub fn proxy(self, proxy: Proxy) -> Self {
+        self.pool(|pool| pool.proxy(proxy))
+    }
+
+    /// See [`PoolBuilder::no_proxy`].
+    pub fn no_proxy(self) -> Self {
+        self.pool(PoolBuilder::no_proxy)
     }
 
     /// Knows servers at `https://`, and is known to them, in this way; without more ado, the

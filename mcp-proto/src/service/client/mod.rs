@@ -38,7 +38,7 @@ pub use handle::Client;
 pub use listening::{ListenEvent, Listening};
 #[cfg(feature = "tls")]
 pub use pool::Tls;
-pub use pool::{Dial, Pool, PoolBody, PoolBuilder, PoolLimits};
+pub use pool::{Dial, InvalidProxy, Pool, PoolBody, PoolBuilder, PoolLimits, Proxy};
 pub use process::{Drain, Process, Stderr};
 pub use replies::ToolReply;
 pub use streams::Respawn;

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::future::Future;
+use core::net::IpAddr;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use core::time::Duration;
@@ -15,6 +16,7 @@ use futures_util::Stream;
 use http::{HeaderName, HeaderValue, Method, Request, Response};
 
 use self::kept::{Kept, Place};
+use self::proxy::{Proxies, Told};
 use self::way::Ways;
 use self::wire::Wire;
 use super::{CarryError, HttpCarrier};
@@ -24,6 +26,7 @@ use crate::service::{Runtime, Shared as Threads};
 
 mod kept;
 mod line;
+mod proxy;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "tls")]
@@ -31,6 +34,7 @@ mod tls;
 mod way;
 mod wire;
 
+pub use proxy::{InvalidProxy, Proxy};
 #[cfg(feature = "tls")]
 pub use tls::Tls;
 
@@ -97,6 +101,7 @@ impl Default for PoolLimits {
 pub struct PoolBuilder {
     limits: PoolLimits,
     headers: Vec<(HeaderName, HeaderValue)>,
+    proxies: Told,
     #[cfg(feature = "tls")]
     tls: Tls,
 }
@@ -119,6 +124,22 @@ impl PoolBuilder {
         self
     }
 
+    /// Makes all requests through this proxy, whatever the environment says, and those to this
+    /// machine as well. Without this and without [`no_proxy`](Self::no_proxy), the environment's
+    /// variables count: `https_proxy`, `http_proxy` (but not in a CGI program), `all_proxy` for
+    /// both, and `no_proxy`, all of them in lower or upper case; and this machine is reached
+    /// directly.
+    pub fn proxy(mut self, proxy: Proxy) -> Self {
+        self.proxies = Told::Always(proxy);
+        self
+    }
+
+    /// Makes no request through a proxy, whatever the environment says.
+    pub fn no_proxy(mut self) -> Self {
+        self.proxies = Told::Never;
+        self
+    }
+
     /// Knows servers, and is known to them, in this way.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: Tls) -> Self {
@@ -129,6 +150,7 @@ impl PoolBuilder {
     /// The pool, without a connection yet.
     pub fn build<D: Dial>(self, driver: D) -> Pool<D> {
         let ways = Ways {
+            proxies: Proxies::new(self.proxies, |name| driver.variable(name)),
             #[cfg(feature = "tls")]
             tls: self.tls,
         };
@@ -144,6 +166,7 @@ impl fmt::Debug for PoolBuilder {
         f.debug_struct("PoolBuilder")
             .field("limits", &self.limits)
             .field("headers", &names)
+            .field("proxies", &self.proxies)
             .finish_non_exhaustive()
     }
 }
@@ -173,7 +196,7 @@ impl<D: Dial> fmt::Debug for Pool<D> {
 }
 
 /// Where connections lead.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Origin {
     secure: bool,
     /// One of IPv6 without brackets.
@@ -182,6 +205,12 @@ struct Origin {
 }
 
 impl Origin {
+    /// `host` may have brackets.
+    fn new(secure: bool, host: &str, port: u16) -> Self {
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        Self { secure, host, port }
+    }
+
     fn of(request: &Request<Bytes>) -> Result<Self, CarryError> {
         let uri = request.uri();
         let secure = match uri.scheme_str() {
@@ -190,9 +219,23 @@ impl Origin {
             _ => return Err(CarryError::unsent("the URL begins neither with http nor with https")),
         };
         let host = uri.host().ok_or_else(|| CarryError::unsent("the URL has no host"))?;
-        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
-        Ok(Self { secure, host, port })
+        Ok(Self::new(secure, host, port))
+    }
+
+    /// Host and port.
+    fn authority(&self) -> String {
+        match self.host.contains(':') {
+            true => format!("[{}]:{}", self.host, self.port),
+            false => format!("{}:{}", self.host, self.port),
+        }
+    }
+
+    /// It is on this machine.
+    fn is_loopback(&self) -> bool {
+        let host = self.host.trim_end_matches('.').to_ascii_lowercase();
+        let address = host.parse::<IpAddr>().map(|address| address.is_loopback());
+        address.unwrap_or(host == "localhost" || host.ends_with(".localhost"))
     }
 }
 
@@ -244,8 +287,7 @@ impl<D: Dial> Shared<D> {
         let connecting = self.ways.connect(&kept.driver, origin);
         let connected = kept.within(kept.limits.connect_time, connecting).await;
         let late = || format!("no connection within {:?}", kept.limits.connect_time);
-        let line = connected.unwrap_or_else(|| Err(late())).map_err(CarryError::unsent)?;
-        Ok(Wire::new(line, kept.now()))
+        connected.unwrap_or_else(|| Err(late())).map_err(CarryError::unsent)
     }
 }
 

@@ -4,13 +4,17 @@ use core::pin::Pin;
 use core::task::{Context, Poll, Waker, ready};
 use core::time::Duration;
 use std::io::{self, ErrorKind};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_io::{AsyncRead, AsyncWrite};
+use http::header::PROXY_AUTHORIZATION;
 use http::{HeaderName, HeaderValue, Request};
 
 use super::CarryError;
 use super::line::Line;
+use super::proxy::Proxy;
+use super::way::WANTS_CREDENTIALS;
 use crate::frame::http1::client::{Client, Event, RequestLine};
 use crate::frame::http1::{Limits, ResponseHead, SendError};
 use crate::time::Instant;
@@ -18,6 +22,8 @@ use crate::time::Instant;
 /// A connection that speaks HTTP/1.1.
 pub(super) struct Wire {
     line: Line,
+    /// The proxy at its other end, which passes requests on.
+    via: Option<Arc<Proxy>>,
     http: Client,
     out: Vec<u8>,
     /// Something was written, and layers below may hold it back.
@@ -32,13 +38,13 @@ pub(super) struct Wire {
 const CHUNK: usize = 8 * 1024;
 
 impl Wire {
-    pub(super) fn new(line: Line, now: Instant) -> Self {
+    pub(super) fn new(line: Line, via: Option<Arc<Proxy>>, now: Instant) -> Self {
         // How long a response may take, and how long a connection is kept, is not this machine's.
         let limits =
             Limits { idle_time: Duration::MAX, release_time: Duration::MAX, ..Limits::default() };
         let http = Client::new(now, limits);
         let out = Vec::new();
-        Self { line, http, out, unflushed: false, sent: false, heard: false, since: now }
+        Self { line, via, http, out, unflushed: false, sent: false, heard: false, since: now }
     }
 
     /// Makes a request, with `more` headers, and waits for the head of its response.
@@ -48,14 +54,45 @@ impl Wire {
         more: &[(HeaderName, HeaderValue)],
     ) -> Result<ResponseHead, CarryError> {
         let uri = request.uri();
-        let target = uri.path_and_query().map_or("/", |target| target.as_str());
+        let whole = self.via.as_ref().map(|_| uri.to_string());
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        let target = whole.as_deref().unwrap_or(path);
         let host = uri.authority().map_or("", |authority| authority.as_str());
         let line = RequestLine { method: request.method().as_str(), target, host };
-        let own = request.headers().iter();
-        let fields = own.chain(more.iter().map(|(name, value)| (name, value)));
+        let fields = more.iter().map(|(name, value)| (name, value));
+        let via = self.via.clone();
+        let credentials = via.as_ref().and_then(|proxy| proxy.authorization.as_ref());
+        let credentials = credentials.map(|value| (&PROXY_AUTHORIZATION, value));
+        let fields = request.headers().iter().chain(fields).chain(credentials);
         let begun = self.begin(line, fields, request.body());
         begun.map_err(|error| CarryError::unsent(error.to_string()))?;
-        self.head().await
+        let head = self.head().await?;
+        match via.filter(|_| head.status() == 407) {
+            Some(proxy) => {
+                Err(CarryError::unsent(format!("the proxy {proxy}: {WANTS_CREDENTIALS}")))
+            }
+            None => Ok(head),
+        }
+    }
+
+    /// Asks the proxy at the other end for a tunnel to `authority`; the status of its answer.
+    pub(super) async fn connect(
+        &mut self,
+        authority: &str,
+        credentials: Option<(&HeaderName, &HeaderValue)>,
+    ) -> Result<u16, CarryError> {
+        let line = RequestLine { method: "CONNECT", target: authority, host: authority };
+        let begun = self.begin(line, credentials.into_iter(), b"");
+        begun.map_err(|error| CarryError::unsent(error.to_string()))?;
+        Ok(self.head().await?.status())
+    }
+
+    /// The line, for whoever speaks on it next. The other end must not have begun to.
+    pub(super) fn into_line(mut self) -> Result<Line, String> {
+        match self.http.poll_event() {
+            Some(Event::Body(_)) => Err("it speaks before the tunnel is there".to_owned()),
+            _ => Ok(self.line),
+        }
     }
 
     fn begin<'a>(
