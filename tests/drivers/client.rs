@@ -62,6 +62,7 @@ between_all_drivers! {
     a_client_calls_over_http_at_every_revision
     a_client_calls_a_process_at_every_revision
     calls_of_one_client_run_side_by_side
+    no_report_comes_too_early_for_its_call
     a_server_that_was_killed_is_started_again
     a_process_gets_the_environment_that_it_is_given_and_no_other
     a_command_is_read_by_no_shell
@@ -123,6 +124,19 @@ fn calls_of_one_client_run_side_by_side<D: Runs>(program: &str) {
         adds(&client).await;
         slow.cancel();
         assert_eq!(slow.await.expect_err("it was cancelled").kind, ErrorKind::Cancelled);
+    });
+}
+
+fn no_report_comes_too_early_for_its_call<D: Runs>(program: &str) {
+    run::<D, _>(async {
+        let client = Client::<D>::stdio([program, "--stdio"]).connect().await.expect("connects");
+        for _ in 0..200 {
+            let call = client.call_tool("talk", &()).start();
+            let report = call.progress().next().await.expect("it reports");
+            assert_eq!((report.progress, report.total), (1.0, Some(2.0)));
+            assert_eq!(call.await.expect("it talks").text(), "talked");
+        }
+        client.close().await;
     });
 }
 

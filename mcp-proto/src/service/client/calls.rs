@@ -62,10 +62,7 @@ impl<T> Pending<T> {
 
     fn run(self) -> Running<T> {
         let Self { shared, request, read } = self;
-        let call = request.map(|request| shared.command(|machine, now| machine.call(now, request)));
-        if let Ok(call) = call {
-            shared.lock().calls.entry(call).or_default();
-        }
+        let call = request.map(|request| shared.call(request));
         Running { guard: Arc::new(Guard { shared, call }), read, result: PhantomData }
     }
 }
@@ -150,7 +147,6 @@ impl Drop for Guard {
         };
         if !has_ended {
             self.shared.command(|machine, now| machine.cancel(now, call));
-            self.shared.lock().calls.remove(&call);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::client::{
     Stdio,
 };
 use crate::effect::{Effect, EffectId};
-use crate::model::{Progress, Reply};
+use crate::model::{Progress, Reply, Request};
 use crate::time::Instant;
 
 /// The machine and its carrier's view of it.
@@ -111,11 +111,24 @@ impl Shared {
         (self.now)()
     }
 
+    /// Makes a call. Nothing comes of it before there is a place for it.
+    pub(super) fn call(&self, request: Request) -> CallId {
+        self.tell(|state, now| {
+            let call = state.carried.machine().call(now, request);
+            state.calls.entry(call).or_default();
+            call
+        })
+    }
+
     /// Tells the machine something, and the loop to see to what comes of it.
     pub(super) fn command<T>(&self, command: impl FnOnce(&mut dyn Machine, Instant) -> T) -> T {
+        self.tell(|state, now| command(state.carried.machine(), now))
+    }
+
+    fn tell<T>(&self, what: impl FnOnce(&mut State, Instant) -> T) -> T {
         let now = self.now();
         let mut state = self.lock();
-        let told = command(state.carried.machine(), now);
+        let told = what(&mut state, now);
         state.settle();
         if let Some(driver) = state.driver.take() {
             driver.wake();
@@ -154,10 +167,10 @@ impl State {
                 }
             }
             Event::Ended(call, result) => {
-                // A call that nobody is told of yet: its handle is being made.
-                let slot = self.calls.entry(call).or_default();
-                slot.result = Some(result.map(|reply| *reply));
-                slot.wake();
+                if let Some(slot) = self.calls.get_mut(&call) {
+                    slot.result = Some(result.map(|reply| *reply));
+                    slot.wake();
+                }
             }
             Event::Ask(ask, question) => self.tasks.push_back(Task::Ask(ask, question)),
             Event::Withdrawn(ask) => self.tasks.push_back(Task::Withdraw(ask)),
