@@ -24,7 +24,7 @@ def node() -> str:
 
 
 def ensure_node() -> None:
-    """Install the npm packages and lay the client programs beside them, where their imports resolve."""
+    """Install the npm packages and lay the programs beside them, where their imports resolve."""
     home = TARGET / "node"
 
     def install() -> None:
@@ -33,7 +33,8 @@ def ensure_node() -> None:
         run(["npm", "ci", "--prefix", home, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
 
     once(home, ["package.json", "package-lock.json"], install)
-    shutil.copytree(HERE / "clients", home / "clients", dirs_exist_ok=True)
+    for programs in ("clients", "servers"):
+        shutil.copytree(HERE / programs, home / programs, dirs_exist_ok=True)
 
 
 def ensure_python() -> None:

@@ -1,9 +1,12 @@
 //! Tests across crates, processes and real servers: see the targets of this package.
 //!
-//! Here is what the servers under test have in common.
+//! Here is what the servers under test, and the clients that try other servers, have in common.
 
+mod exercise;
 #[cfg(feature = "stores")]
 pub mod servers;
+
+pub use exercise::exercise;
 
 use std::future::{Future, ready};
 use std::io::Read;
