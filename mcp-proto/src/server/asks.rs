@@ -132,13 +132,7 @@ impl Ask {
     fn poll(&self, core: &mut Core) {
         if let Step::Waiting { question, cursor } = &self.step {
             let topics = vec![(self.key(core, question), cursor.clone())];
-            let wait = core.endpoint.limits().hub_poll.min(self.until.saturating_since(core.now));
-            let until = core.now + wait + crate::effect::EFFECT_DEADLINE;
-            core.emit_until(
-                Effect::Hub(HubOp::Poll { topics, wait }),
-                Waiting::Ask(self.id),
-                until,
-            );
+            core.poll(topics, Waiting::Ask(self.id), Some(self.until));
         }
     }
 

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::pending::{Pending, Waiting};
+use super::pending::{Late, Pending, Waiting};
 use super::{AskId, CallId, Endpoint, Event, Output};
 use crate::auth::Principal;
-use crate::effect::{EFFECT_DEADLINE, Effect, EffectId};
+use crate::effect::{EFFECT_DEADLINE, Effect, EffectId, Reply};
 use crate::model::{Call, Keeping};
 use crate::revision::Published;
-use crate::store;
+use crate::store::{self, Cursor, HubOp};
 use crate::time::Instant;
 
 /// Settings, time, identity and outputs of one machine.
@@ -104,13 +104,27 @@ impl Core {
 
     /// Emits an effect that `waiting` waits for, as long as requests can be kept waiting.
     pub(crate) fn emit(&mut self, effect: Effect, waiting: Waiting) {
-        self.emit_until(effect, waiting, self.now + EFFECT_DEADLINE);
+        self.emit_until(effect, waiting, self.now + EFFECT_DEADLINE, Late::Failed);
     }
 
-    /// Emits an effect that is waited for until then.
-    pub(crate) fn emit_until(&mut self, effect: Effect, waiting: Waiting, until: Instant) {
+    /// Waits for news of these topics, until `before` at the longest. A hub that has none, and does
+    /// not say so in time, is asked again.
+    pub(crate) fn poll(
+        &mut self,
+        topics: Vec<(String, Cursor)>,
+        waiting: Waiting,
+        before: Option<Instant>,
+    ) {
+        let most = self.endpoint.limits().hub_poll;
+        let wait = before.map_or(most, |before| most.min(before.saturating_since(self.now)));
+        let late = self.now + wait + EFFECT_DEADLINE;
+        let until = before.map_or(late, |before| late.min(before));
+        self.emit_until(Effect::Hub(HubOp::Poll { topics, wait }), waiting, until, Late::Quiet);
+    }
+
+    fn emit_until(&mut self, effect: Effect, waiting: Waiting, until: Instant, late: Late) {
         let id = EffectId(self.id());
-        self.pending.add(id, waiting, until);
+        self.pending.add(id, waiting, until, late);
         self.outputs.push_back(Output::Effect(id, effect));
     }
 
@@ -119,11 +133,15 @@ impl Core {
         self.pending.settle(id)
     }
 
-    /// One effect whose time is over by now.
-    pub(crate) fn expire(&mut self) -> Option<Waiting> {
-        let (id, waiting) = self.pending.expire(self.now)?;
+    /// One effect whose time is over by now, and what that is taken for; `None` is a failure.
+    pub(crate) fn expire(&mut self) -> Option<(Waiting, Option<Reply>)> {
+        let (id, waiting, late) = self.pending.expire(self.now)?;
         self.outputs.push_back(Output::Abandon(id));
-        Some(waiting)
+        let reply = match late {
+            Late::Failed => None,
+            Late::Quiet => Some(Reply::Polled(Vec::new())),
+        };
+        Some((waiting, reply))
     }
 
     /// Stops waiting for what `waiting` waits for.

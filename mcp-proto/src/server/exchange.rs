@@ -188,8 +188,8 @@ impl<H: HttpRequest> HttpExchange<H> {
     /// Time passed.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.core.at(now);
-        while let Some(waiting) = self.core.expire() {
-            self.settle(waiting, None);
+        while let Some((waiting, reply)) = self.core.expire() {
+            self.settle(waiting, reply);
         }
         if let Some(lease) = &mut self.lease {
             lease.handle_timeout(&mut self.core);

@@ -294,9 +294,7 @@ impl Listening {
         {
             topics.push((control.topic.clone(), cursor.clone()));
         }
-        let wait = core.endpoint.limits().hub_poll;
-        let until = core.now + wait + crate::effect::EFFECT_DEADLINE;
-        core.emit_until(Effect::Hub(HubOp::Poll { topics, wait }), self.waiting(), until);
+        core.poll(topics, self.waiting(), None);
     }
 
     fn refresh(&mut self, core: &mut Core) {

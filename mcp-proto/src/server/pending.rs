@@ -36,11 +36,20 @@ pub(crate) enum Waiting {
 
 /// The effects under way of one machine: what each is for, and until when it is waited for.
 #[derive(Debug, Default)]
-pub(crate) struct Pending(SmallVec<[(EffectId, Waiting, Instant); 2]>);
+pub(crate) struct Pending(SmallVec<[(EffectId, Waiting, Instant, Late); 2]>);
+
+/// What it means that an effect is not answered in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Late {
+    /// It failed.
+    Failed,
+    /// There was no news to answer with.
+    Quiet,
+}
 
 impl Pending {
-    pub(crate) fn add(&mut self, id: EffectId, waiting: Waiting, until: Instant) {
-        self.0.push((id, waiting, until));
+    pub(crate) fn add(&mut self, id: EffectId, waiting: Waiting, until: Instant, late: Late) {
+        self.0.push((id, waiting, until, late));
     }
 
     /// What the reply to `id` is for; `None` where nothing waits for it (any more).
@@ -50,20 +59,20 @@ impl Pending {
     }
 
     /// One effect whose time is over by `now`.
-    pub(crate) fn expire(&mut self, now: Instant) -> Option<(EffectId, Waiting)> {
-        let index = self.0.iter().position(|(.., until)| *until <= now)?;
-        let (id, waiting, _) = self.0.remove(index);
-        Some((id, waiting))
+    pub(crate) fn expire(&mut self, now: Instant) -> Option<(EffectId, Waiting, Late)> {
+        let index = self.0.iter().position(|(.., until, _)| *until <= now)?;
+        let (id, waiting, _, late) = self.0.remove(index);
+        Some((id, waiting, late))
     }
 
     /// One effect that `waiting` waits for; it no longer does.
     pub(crate) fn remove(&mut self, waiting: Waiting) -> Option<EffectId> {
-        let index = self.0.iter().position(|(_, own, _)| *own == waiting)?;
+        let index = self.0.iter().position(|(_, own, ..)| *own == waiting)?;
         Some(self.0.remove(index).0)
     }
 
     pub(crate) fn has(&self, waiting: Waiting) -> bool {
-        self.0.iter().any(|(_, own, _)| *own == waiting)
+        self.0.iter().any(|(_, own, ..)| *own == waiting)
     }
 
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = EffectId> + '_ {
@@ -71,6 +80,6 @@ impl Pending {
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.0.iter().fold(None, |soonest, (.., until)| earlier(soonest, Some(*until)))
+        self.0.iter().fold(None, |soonest, (.., until, _)| earlier(soonest, Some(*until)))
     }
 }

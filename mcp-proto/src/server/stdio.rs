@@ -225,8 +225,8 @@ impl Machine for Stdio {
 
     fn handle_timeout(&mut self, now: Instant) {
         self.core.at(now);
-        while let Some(waiting) = self.core.expire() {
-            self.settle(waiting, None);
+        while let Some((waiting, reply)) = self.core.expire() {
+            self.settle(waiting, reply);
         }
         while let Some(ask) = self.asks.iter().position(|ask| ask.until <= self.core.now) {
             let ask = self.asks.swap_remove(ask);

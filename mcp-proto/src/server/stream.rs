@@ -221,10 +221,7 @@ impl Follow {
 
     /// Reads on.
     pub(crate) fn poll(&self, core: &mut Core) {
-        let wait = core.endpoint.limits().hub_poll;
-        let poll = HubOp::Poll { topics: vec![(self.topic.clone(), self.cursor.clone())], wait };
-        let until = core.now + wait + crate::effect::EFFECT_DEADLINE;
-        core.emit_until(Effect::Hub(poll), Waiting::Follow, until);
+        core.poll(vec![(self.topic.clone(), self.cursor.clone())], Waiting::Follow, None);
     }
 
     /// The id of the place that was reached, for an event without a message.

@@ -49,10 +49,7 @@ impl Watch {
             core.emit(Effect::Hub(position), Waiting::Watch(call));
             return false;
         };
-        let wait = core.endpoint.limits().hub_poll;
-        let topics = vec![(self.topic.clone(), cursor.clone())];
-        let until = core.now + wait + crate::effect::EFFECT_DEADLINE;
-        core.emit_until(Effect::Hub(HubOp::Poll { topics, wait }), Waiting::Watch(call), until);
+        core.poll(vec![(self.topic.clone(), cursor.clone())], Waiting::Watch(call), None);
         false
     }
 }
