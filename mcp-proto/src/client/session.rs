@@ -1,5 +1,6 @@
 //! One server over HTTP.
 
+mod answers;
 mod exchange;
 mod inputs;
 mod requests;
@@ -7,6 +8,7 @@ mod streams;
 
 use std::collections::BTreeMap;
 
+use self::answers::Answer;
 use self::exchange::{Exchange, For};
 use self::streams::{Standing, Tail};
 use super::core::{Core, Outgoing};
@@ -40,6 +42,9 @@ pub struct Session {
     of_request: BTreeMap<i64, ExchangeId>,
     /// Streams that broke before the answer, and can be taken up again.
     tails: BTreeMap<i64, Tail>,
+    /// Answers that the server has not taken yet.
+    answers: BTreeMap<u64, Answer>,
+    next_answer: u64,
     standing: Standing,
     timers: Timers<Timer>,
     next_exchange: u64,
@@ -51,6 +56,8 @@ enum Timer {
     Enough(ExchangeId),
     /// A broken stream is taken up again.
     Resume(i64),
+    /// An answer that did not arrive is sent again.
+    Repeat(u64),
     /// The server's own stream is opened again.
     Stand,
 }
@@ -70,6 +77,8 @@ impl Session {
             exchanges: BTreeMap::new(),
             of_request: BTreeMap::new(),
             tails: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            next_answer: 0,
             standing: Standing::default(),
             timers: Timers::new(),
             next_exchange: 0,
@@ -126,6 +135,7 @@ impl Carrier for Session {
             match timer {
                 Timer::Enough(exchange) => self.abandon(exchange),
                 Timer::Resume(id) => self.resume(id),
+                Timer::Repeat(number) => self.post_answer(number),
                 Timer::Stand => self.stand(),
             }
             self.pump();
@@ -138,13 +148,16 @@ impl Carrier for Session {
         for exchange in self.exchanges.keys().copied().collect::<Vec<_>>() {
             match self.exchanges.get(&exchange).map(|it| it.purpose) {
                 Some(For::Goodbye) => {}
-                Some(For::Note { .. } | For::Post(None, _)) => self.soon_enough(exchange),
+                Some(For::Note { .. } | For::Answer(_) | For::Post(None, _)) => {
+                    self.soon_enough(exchange);
+                }
                 _ => self.abandon(exchange),
             }
         }
         for (id, _) in core::mem::take(&mut self.tails) {
             self.timers.clear(Timer::Resume(id));
         }
+        self.forget_answers();
         self.standing_ended();
         self.farewell();
     }

@@ -189,6 +189,37 @@ pub struct Completing {
     pub context: Vec<(String, String)>,
 }
 
+impl Completing {
+    /// An argument of this prompt, with what was typed so far.
+    pub fn prompt(
+        name: impl Into<String>,
+        argument: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Self {
+        Self::of(Reference::Prompt(name.into()), argument.into(), value.into())
+    }
+
+    /// A variable of this resource template, with what was typed so far.
+    pub fn resource(
+        template: impl Into<String>,
+        variable: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Self {
+        Self::of(Reference::Resource(template.into()), variable.into(), value.into())
+    }
+
+    /// The same, where another argument has this value already (R2506-CMPL-01).
+    #[must_use]
+    pub fn with(mut self, argument: impl Into<String>, value: impl Into<String>) -> Self {
+        self.context.push((argument.into(), value.into()));
+        self
+    }
+
+    fn of(reference: Reference, argument: String, value: String) -> Self {
+        Self { reference, argument, value, context: Vec::new() }
+    }
+}
+
 /// Whose argument is being completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {

@@ -197,10 +197,11 @@ impl Core {
         answer: Result<Json, Declined>,
     ) {
         self.advance(now);
-        let (Some(asked), Some(adapter)) = (self.asks.remove(&ask), self.adapter()) else { return };
+        let Some(asked) = self.asks.remove(&ask) else { return };
         let answer = answer.map(|answer| with_defaults(answer, asked.defaults.as_ref()));
         match asked.by {
             By::Push(id) => {
+                let Some(adapter) = self.adapter() else { return };
                 let body = self.notify(|out| match &answer {
                     Ok(result) => adapter.write_answer(out, &id, result),
                     Err(no) => adapter.write_refusal(out, &id, no.code, &no.message),
@@ -254,11 +255,19 @@ impl Core {
         found.is_some()
     }
 
-    /// A call has ended: what its results asked is asked no more.
+    /// A call has ended: what was asked about it is asked no more.
     pub(super) fn withdraw_questions(&mut self, call: CallId) {
-        let of_it = |ask: &Asked| ask.call == Some(call) && matches!(ask.by, By::Result(_));
+        self.withdraw_those(|ask| ask.call == Some(call));
+    }
+
+    /// The session is gone: nobody waits for answers to what was asked in it by requests.
+    pub(super) fn withdraw_pushed(&mut self) {
+        self.withdraw_those(|ask| matches!(ask.by, By::Push(_)));
+    }
+
+    fn withdraw_those(&mut self, is_one: impl Fn(&Asked) -> bool) {
         let gone: Vec<_> =
-            self.asks.iter().filter(|(_, ask)| of_it(ask)).map(|(id, _)| *id).collect();
+            self.asks.iter().filter(|(_, ask)| is_one(ask)).map(|(id, _)| *id).collect();
         for ask in gone {
             self.asks.remove(&ask);
             self.emit(Event::Withdrawn(ask));

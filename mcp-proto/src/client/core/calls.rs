@@ -98,10 +98,7 @@ impl Core {
         };
         self.calls.insert(id, call);
         self.timers.set(Timer::Longest(id), self.now + self.config.limits.longest);
-        match self.life {
-            Life::Open => self.dispatch(id),
-            _ => self.connect(now),
-        }
+        self.dispatch(id);
         id
     }
 
@@ -137,13 +134,13 @@ impl Core {
         self.emit(Event::Ended(call, result.map(Box::new)));
     }
 
-    /// Sends a call that waits, or answers it from what is known.
+    /// Sends a call that waits, or answers it from what is known. Where the server is not there,
+    /// it is looked for first.
     pub(super) fn dispatch(&mut self, call: CallId) {
-        let (Some(found), true) = (self.calls.get(&call), self.is_open()) else { return };
-        let Some(server) = self.server.clone() else { return };
-        if !found.waits() {
-            return;
-        }
+        let Some(found) = self.calls.get(&call).filter(|found| found.waits()) else { return };
+        let Some(server) = self.server.clone().filter(|_| self.is_open()) else {
+            return self.connect(self.now);
+        };
         let adapter = server.adapter;
         let mut request = found.request.clone();
         match request.operation {

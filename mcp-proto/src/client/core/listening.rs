@@ -95,7 +95,7 @@ impl Core {
         self.outgoing.push_back(Outgoing::Stream(true));
         // Over HTTP what is told unasked needs a stream that is open.
         if self.carriage != Carriage::Http {
-            self.heard_by(listen);
+            self.taken_up(listen);
         }
         self.emit(Event::Listening(listen, accepted));
     }
@@ -111,6 +111,15 @@ impl Core {
         self.send_call(adapter, Purpose::Aside, &request, &[]);
     }
 
+    /// A subscription is in force. If it is so again, something may have been missed in between.
+    fn taken_up(&mut self, listen: ListenId) {
+        let again = self.listeners.get(&listen).is_some_and(|listener| listener.was_heard);
+        self.heard_by(listen);
+        if again {
+            self.emit(Event::Missed(listen));
+        }
+    }
+
     /// Something arrived on a subscription.
     fn heard_by(&mut self, listen: ListenId) {
         let Some(listener) = self.listeners.get_mut(&listen) else { return };
@@ -122,11 +131,7 @@ impl Core {
     pub(super) fn acknowledged(&mut self, by: Option<&RequestId>, filter: Filter, place: Place) {
         let Some((listen, id)) = self.subscribed(by, place) else { return };
         self.timers.clear(Timer::Silence(id));
-        let again = self.listeners.get(&listen).is_some_and(|listener| listener.was_heard);
-        self.heard_by(listen);
-        if again {
-            self.emit(Event::Missed(listen));
-        }
+        self.taken_up(listen);
         self.emit(Event::Listening(listen, filter));
     }
 
@@ -167,14 +172,9 @@ impl Core {
 
     /// A stream on which changes are told opened, or could not be.
     pub(in crate::client) fn stream_opened(&mut self) {
-        let all: Vec<_> = self.listeners.iter().filter(|(_, it)| it.way == Way::Unasked).collect();
-        let again: Vec<_> = all.iter().filter(|(_, it)| it.was_heard).map(|(id, _)| **id).collect();
-        let all: Vec<_> = all.into_iter().map(|(id, _)| *id).collect();
-        for listen in all {
-            self.heard_by(listen);
-        }
-        for listen in again {
-            self.emit(Event::Missed(listen));
+        let all = self.listeners.iter().filter(|(_, it)| it.way == Way::Unasked);
+        for listen in all.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.taken_up(listen);
         }
     }
 

@@ -23,6 +23,7 @@ impl Core {
     pub(in crate::client) fn renew(&mut self) {
         let server = self.server.clone().filter(|_| self.is_open());
         if let Some(server) = server {
+            self.withdraw_pushed();
             self.step(Negotiation::renew(&server));
             self.interrupt_listeners();
         }
@@ -160,6 +161,7 @@ impl Core {
             let error = ClientError { ran: crate::client::Ran::Maybe, ..error.clone() };
             self.request_failed(id, error);
         }
+        self.withdraw_pushed();
         if !self.is_closed() {
             self.life = Life::Idle;
             self.interrupt_listeners();

@@ -21,6 +21,8 @@ pub(super) enum For {
     Resume(i64),
     /// A message that has no answer; that it completes a handshake is waited for.
     Note { completes: bool },
+    /// An answer of ours, with its number.
+    Answer(u64),
     /// What the server says unasked.
     Standing,
     /// Everything that an HTTP+SSE server says.

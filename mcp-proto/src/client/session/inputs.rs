@@ -167,7 +167,7 @@ impl Session {
             For::Everything => {
                 self.core.hear(text, Place::Stream);
             }
-            For::Note { .. } | For::Post(..) | For::Goodbye | For::Spent => {}
+            For::Note { .. } | For::Answer(_) | For::Post(..) | For::Goodbye | For::Spent => {}
         }
     }
 
@@ -222,6 +222,10 @@ impl Session {
                 self.whole(id, status, body, refusal);
             }
             For::Note { completes } => self.noted(status, completes, &refusal),
+            For::Answer(number) => {
+                self.answer_taken(number);
+                self.noted(status, false, &refusal);
+            }
             For::Post(id, completes) => self.posted(id, status, body, completes, refusal),
             For::Standing => match status {
                 401 | 403 => {
@@ -357,6 +361,11 @@ impl Session {
                     self.pump();
                     self.stand();
                 }
+            }
+            (For::Answer(number), Broken::Gone(error)) => self.answer_broke(number, &error),
+            (For::Answer(number), how) => {
+                self.answer_taken(number);
+                self.core.warn(format!("an answer did not arrive: {}", how.into_error()));
             }
             (For::Post(Some(id), _), how) => {
                 self.of_request.remove(&id);

@@ -19,7 +19,7 @@ impl Session {
                 let exchange = self.post(what, headers, body);
                 self.of_request.insert(id, exchange);
             }
-            Outgoing::Answer(body) => self.note(body, false),
+            Outgoing::Answer(body) => self.send_answer(body),
             Outgoing::Initialized(body) => self.note(body, true),
             Outgoing::Forget { id, body } => {
                 // The end of a session is that of its calls.
@@ -49,7 +49,12 @@ impl Session {
         self.post(what, headers, body);
     }
 
-    fn post(&mut self, what: For, headers: Vec<(String, String)>, body: Bytes) -> ExchangeId {
+    pub(super) fn post(
+        &mut self,
+        what: For,
+        headers: Vec<(String, String)>,
+        body: Bytes,
+    ) -> ExchangeId {
         let mut all = vec![
             ("Content-Type".to_owned(), "application/json".to_owned()),
             ("Accept".to_owned(), "application/json, text/event-stream".to_owned()),
@@ -61,7 +66,11 @@ impl Session {
 
     /// The headers that say which revision and which session a message is of. A handshake is of
     /// neither (R2506-HDR-01, T-31, C59).
-    fn headers(&self, mirrored: Vec<(String, String)>, negotiates: bool) -> Vec<(String, String)> {
+    pub(super) fn headers(
+        &self,
+        mirrored: Vec<(String, String)>,
+        negotiates: bool,
+    ) -> Vec<(String, String)> {
         let mut headers = Vec::with_capacity(mirrored.len() + 2);
         let adapter = self.core.adapter();
         let opens = negotiates && adapter.is_some_and(|adapter| adapter.has_handshake);
@@ -115,6 +124,7 @@ impl Session {
         let opens_session = self.core.carriage() == Carriage::Http
             && self.core.adapter().is_some_and(|adapter| adapter.has_handshake);
         self.id = self.candidate.take().filter(|_| opens_session);
+        self.forget_answers();
         self.standing.reset();
     }
 

@@ -79,7 +79,7 @@ impl Session {
     }
 
     /// What a server asked for, within bounds; ever longer where it did not help (R2511-HTTP-21).
-    fn pause(&self, (retry, attempts): (Option<u64>, u32)) -> Duration {
+    pub(super) fn pause(&self, (retry, attempts): (Option<u64>, u32)) -> Duration {
         let limits = &self.core.config.limits;
         let asked = retry.map_or(FIRST_PAUSE, Duration::from_millis);
         let longer = 2u32.saturating_pow(attempts.saturating_sub(1).min(16));

@@ -258,3 +258,46 @@ fn what_the_server_may_ask_is_what_was_declared() {
     assert_eq!(answers[2]["error"]["code"], -32601);
     assert_eq!(answers[3]["id"], 2);
 }
+
+#[test]
+fn an_answer_counts_though_the_server_could_not_be_reached_meanwhile() {
+    let mut config = config([Revision::V2026_07_28]);
+    config.capabilities.roots = true;
+    let mut client = Stdio::new(config, NOW);
+    hear(
+        &mut client,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}"#,
+    );
+    let call = client.call(NOW, Request::call_tool("t", None));
+    hear(
+        &mut client,
+        r#"{"jsonrpc":"2.0","id":2,"result":{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}}"#,
+    );
+    let said = events(&mut client);
+    let Some(Event::Ask(ask, _)) = said.last() else { panic!("{said:?}") };
+    // The server ends, and ends again when it is started for another call.
+    client.handle_eof(NOW);
+    let other = client.call(NOW, Request::ping());
+    client.handle_respawned(NOW);
+    client.handle_eof(NOW);
+    let said = events(&mut client);
+    assert!(said.iter().any(|event| matches!(event, Event::Unavailable(_))), "{said:?}");
+    assert!(ended(&said, other).is_some() && ended(&said, call).is_none());
+    // The answer has it started once more.
+    let roots = Json::parse(r#"{"roots":[]}"#).unwrap();
+    client.answer(NOW, *ask, Ok(roots));
+    assert!(matches!(client.poll_output(), Some(Output::Carry(Carry::Respawn))));
+    client.handle_respawned(NOW);
+    let sent = sent(&mut client);
+    assert_eq!(sent.last().unwrap()["method"], "server/discover");
+    let probe = sent.last().unwrap()["id"].as_i64().unwrap();
+    hear(
+        &mut client,
+        &format!(
+            r#"{{"jsonrpc":"2.0","id":{probe},"result":{{"supportedVersions":["2026-07-28"],"capabilities":{{}}}}}}"#
+        ),
+    );
+    let sent = self::sent(&mut client);
+    assert_eq!(sent[0]["method"], "tools/call");
+    assert_eq!(sent[0]["params"]["inputResponses"]["r"]["roots"], serde_json::json!([]));
+}
