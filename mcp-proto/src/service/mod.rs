@@ -93,7 +93,9 @@ mod support;
 mod tests;
 mod threading;
 mod updater;
-mod work;
+#[cfg(any(test, feature = "testing"))]
+pub(crate) mod virtual_time;
+pub(crate) mod work;
 #[cfg(test)]
 mod world;
 

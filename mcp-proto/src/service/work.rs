@@ -81,7 +81,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     }
 
     /// Lets what comes from now on find the service as it is now.
-    pub(crate) fn refresh(&mut self, machine: &mut impl Carrier, now: Instant) {
+    pub(crate) fn refresh(&mut self, machine: &mut (impl Carrier + ?Sized), now: Instant) {
         if self.host.current().version() == self.listed {
             return;
         }
@@ -95,7 +95,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     /// Goes on with everything, until nothing is left to do but wait. False where nothing was.
     pub(crate) fn advance(
         &mut self,
-        machine: &mut impl Carrier,
+        machine: &mut (impl Carrier + ?Sized),
         now: Instant,
         cx: &mut Context<'_>,
     ) -> bool {
@@ -117,7 +117,12 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     }
 
     /// Does what the machine says.
-    fn drain(&mut self, machine: &mut impl Carrier, now: Instant, cx: &mut Context<'_>) -> bool {
+    fn drain(
+        &mut self,
+        machine: &mut (impl Carrier + ?Sized),
+        now: Instant,
+        cx: &mut Context<'_>,
+    ) -> bool {
         let mut moved = false;
         while let Some(output) = machine.poll_output() {
             moved = true;
@@ -144,7 +149,12 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     }
 
     /// Most handlers are done the first time they are polled, and cost no bookkeeping.
-    fn begin(&mut self, machine: &mut impl Carrier, mut running: Running<M>, cx: &mut Context<'_>) {
+    fn begin(
+        &mut self,
+        machine: &mut (impl Carrier + ?Sized),
+        mut running: Running<M>,
+        cx: &mut Context<'_>,
+    ) {
         match Pin::new(&mut running).poll(cx) {
             Poll::Ready((id, outcome)) => self.settle(machine, id, outcome),
             Poll::Pending => {
@@ -160,7 +170,12 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     }
 
     /// What a handler said before its result goes out before it.
-    fn settle(&mut self, machine: &mut impl Carrier, id: CallId, outcome: Option<Outcome>) {
+    fn settle(
+        &mut self,
+        machine: &mut (impl Carrier + ?Sized),
+        id: CallId,
+        outcome: Option<Outcome>,
+    ) {
         self.obey(machine);
         if let Some(outcome) = outcome {
             machine.respond(id, outcome);
@@ -168,7 +183,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     }
 
     /// Does what handlers say.
-    fn obey(&mut self, machine: &mut impl Carrier) -> bool {
+    fn obey(&mut self, machine: &mut (impl Carrier + ?Sized)) -> bool {
         let mut moved = false;
         // What is said meanwhile has its turn when this is polled again.
         for (id, command) in self.outbox.take() {
@@ -224,7 +239,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     }
 
     /// Takes back what no handler waits for any more.
-    fn withdraw(&mut self, machine: &mut impl Carrier) {
+    fn withdraw(&mut self, machine: &mut (impl Carrier + ?Sized)) {
         self.asks.retain(|(id, question)| {
             if !question.is_wanted() {
                 machine.withdraw(*id);
@@ -235,7 +250,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
 
     fn poll_effects(
         &mut self,
-        machine: &mut impl Carrier,
+        machine: &mut (impl Carrier + ?Sized),
         now: Instant,
         cx: &mut Context<'_>,
     ) -> bool {

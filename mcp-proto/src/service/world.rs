@@ -10,19 +10,24 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::task::Wake;
 
 use futures_io::{AsyncRead, AsyncWrite};
 
 use super::client::Dial;
-use super::{Driver, Listener, Runtime, Shared, Threading, Timer};
+use super::virtual_time::VirtualTime as Clock;
+pub(crate) use super::virtual_time::VirtualTimer;
+use super::{Driver, Listener, Runtime, Shared, Threading};
 use crate::effect::EffectError;
 use crate::time::Instant;
 
 /// A runtime whose time passes only when nothing else can happen.
 #[derive(Clone, Default)]
-pub(crate) struct VirtualTime(Arc<Mutex<Clock>>);
+pub(crate) struct VirtualTime {
+    clock: Clock,
+    counts: Arc<Mutex<Counts>>,
+}
 
 thread_local! {
     /// What was left to run on; it does whenever something is [run](VirtualTime::run).
@@ -30,35 +35,26 @@ thread_local! {
 }
 
 #[derive(Default)]
-struct Clock {
-    now: Instant,
-    /// Timers that somebody waits for.
-    waiting: Vec<(Instant, Waker)>,
+struct Counts {
     detached: usize,
     /// How often random bytes were wanted.
     drawn: u8,
 }
 
 impl VirtualTime {
-    fn clock(&self) -> MutexGuard<'_, Clock> {
-        self.0.lock().unwrap()
-    }
-
     /// How much work was left to run on.
     pub(crate) fn detached(&self) -> usize {
-        self.clock().detached
+        self.counts.lock().unwrap().detached
     }
 
     /// Now.
     pub(crate) fn time(&self) -> Instant {
-        self.clock().now
+        self.clock.now()
     }
 
     /// Waits.
     pub(crate) async fn sleep(&self, time: Duration) {
-        let until = self.time() + time;
-        let mut timer = VirtualTimer { clock: self.clone(), at: Some(until) };
-        std::future::poll_fn(|cx| Pin::new(&mut timer).poll_elapsed(cx)).await;
+        self.clock.sleep(time).await;
     }
 
     /// Runs `server` and `client` until both are done, in virtual time.
@@ -90,12 +86,8 @@ impl VirtualTime {
 
     /// Nothing can happen now: the next timer goes off.
     fn pass(&self) {
-        let mut clock = self.clock();
-        let waiting = core::mem::take(&mut clock.waiting);
-        let next = waiting.iter().map(|(at, _)| *at).min();
-        clock.now = next.expect("everybody waits, and no timer is set").max(clock.now);
-        drop(clock);
-        waiting.into_iter().for_each(|(_, waker)| waker.wake());
+        let next = self.clock.next().expect("everybody waits, and no timer is set");
+        self.clock.advance(next);
     }
 }
 
@@ -124,7 +116,7 @@ impl<M: Threading> Runtime<M> for VirtualTime {
     }
 
     fn timer(&self) -> VirtualTimer {
-        VirtualTimer { clock: self.clone(), at: None }
+        self.clock.timer()
     }
 
     fn wall(&self) -> Duration {
@@ -132,40 +124,19 @@ impl<M: Threading> Runtime<M> for VirtualTime {
     }
 
     fn fill_random(&self, bytes: &mut [u8]) -> Result<(), EffectError> {
-        let mut clock = self.clock();
-        clock.drawn = clock.drawn.wrapping_add(1);
-        bytes.fill(clock.drawn);
+        let mut counts = self.counts.lock().unwrap();
+        counts.drawn = counts.drawn.wrapping_add(1);
+        bytes.fill(counts.drawn);
         Ok(())
     }
 
     fn detach<T: 'static>(&self, work: M::Boxed<'static, T>) {
-        self.clock().detached += 1;
+        self.counts.lock().unwrap().detached += 1;
         DETACHED.with_borrow_mut(|all| {
             all.push(Box::pin(async move {
                 work.await;
             }));
         });
-    }
-}
-
-pub(crate) struct VirtualTimer {
-    clock: VirtualTime,
-    at: Option<Instant>,
-}
-
-impl Timer for VirtualTimer {
-    fn reset(mut self: Pin<&mut Self>, at: Instant) {
-        self.at = Some(at);
-    }
-
-    fn poll_elapsed(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(at) = self.at else { return Poll::Pending };
-        let mut clock = self.clock.clock();
-        if at <= clock.now {
-            return Poll::Ready(());
-        }
-        clock.waiting.push((at, cx.waker().clone()));
-        Poll::Pending
     }
 }
 

@@ -29,6 +29,7 @@ pub mod contract;
 mod exchange;
 mod hub;
 mod link;
+#[cfg(feature = "service")]
 mod pair;
 mod random;
 mod received;
@@ -41,12 +42,16 @@ pub use cluster::{Cluster, LineId};
 pub use exchange::{BareExchange, Head};
 pub use hub::Hub;
 pub use link::{Arrival, Link};
+#[cfg(feature = "service")]
 pub use pair::{Pair, Way};
 pub use random::Random;
 pub use received::Received;
 pub use record::{Input, Recorder, Transcript, replay};
 pub use store::{Faults, Store};
 pub use world::World;
+
+#[cfg(feature = "service")]
+pub use crate::service::virtual_time::VirtualTime;
 
 use crate::effect::EffectId;
 use crate::server::CallId;

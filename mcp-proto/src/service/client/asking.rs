@@ -68,9 +68,8 @@ impl Asker {
         let ask = self.0.clone();
         Box::pin(async move {
             let read = question.read().map_err(|bad| Declined::invalid(&bad))?;
-            let is_form = matches!(read, InputRequest::Elicit(_) | InputRequest::ElicitUrl { .. });
-            let answer = ask.ask(Asked { question: read, call: question.call }).await?;
-            Ok(spell(answer, is_form))
+            let answer = ask.ask(Asked { question: read.clone(), call: question.call }).await?;
+            Ok(spell(answer, &read))
         })
     }
 }
@@ -78,9 +77,9 @@ impl Asker {
 pub(super) type Spelled = Result<Json, Declined>;
 
 /// What a model said, and roots, are whole results; what a person said has an action.
-fn spell(answer: Answer, is_form: bool) -> Json {
-    match (is_form, answer.content) {
-        (false, Some(result)) => result,
+pub(crate) fn spell(answer: Answer, question: &InputRequest) -> Json {
+    match (question, answer.content) {
+        (InputRequest::Sample(_) | InputRequest::ListRoots, Some(result)) => result,
         (_, content) => {
             let mut out = Vec::new();
             Answer { content, ..answer }.write(&mut out);

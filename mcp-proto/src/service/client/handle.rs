@@ -121,7 +121,7 @@ impl<D> Client<D> {
     ) -> Pending<ToolReply> {
         let request =
             object(arguments).map(|arguments| Request::call_tool(name.to_owned(), arguments));
-        Pending::new(self.shared(), request, replies::tool)
+        Pending::new(self.shared(), request, ToolReply::of)
     }
 
     // ---- resources ----

@@ -25,6 +25,8 @@ mod tap;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "testing")]
+pub(crate) use asking::spell;
 pub use asking::{Ask, Asked, Asker, ask_with};
 pub use bearer::{Bearer, TokenSource};
 pub use builder::ClientBuilder;

@@ -19,6 +19,17 @@ pub struct ToolReply {
 }
 
 impl ToolReply {
+    /// What a call of a tool gave.
+    ///
+    /// # Errors
+    /// Where it is something else: questions.
+    pub(crate) fn of(reply: Reply) -> Result<Self, ClientError> {
+        match reply.value {
+            ReplyValue::Tool(result) => Ok(Self { result, raw: reply.raw }),
+            value => other(value),
+        }
+    }
+
     /// The value for programs, as a `T`. Where there is none, the text is read as JSON: servers of
     /// the older revisions give it in this way.
     ///
@@ -83,13 +94,6 @@ fn other<T>(value: ReplyValue) -> Result<T, ClientError> {
         ReplyValue::InputRequired(asks) => ErrorKind::InputRequired(Box::new(asks)),
         _ => ErrorKind::BadReply(BadReply::NotAnObject),
     }))
-}
-
-pub(super) fn tool(reply: Reply) -> Result<ToolReply, ClientError> {
-    match reply.value {
-        ReplyValue::Tool(result) => Ok(ToolReply { result, raw: reply.raw }),
-        value => other(value),
-    }
 }
 
 pub(super) fn resource(reply: Reply) -> Result<ResourceResult, ClientError> {
