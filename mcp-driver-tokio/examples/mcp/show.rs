@@ -143,20 +143,20 @@ fn described(text: Option<&String>) -> String {
     line.map(|line| format!("  — {line}")).unwrap_or_default()
 }
 
-/// A tool's parameters, as they are typed.
+/// A tool's parameters, as they are typed; those that are required first.
 fn parameters(schema: &Value) -> String {
     let required = |name: &str| {
         schema["required"].as_array().is_some_and(|all| all.iter().any(|it| it == name))
     };
-    let parameter = |(name, schema): (&String, &Value)| {
+    let (mut needed, mut optional) = (String::new(), String::new());
+    for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
         let kind = schema["type"].as_str().unwrap_or("…");
         match required(name) {
-            true => format!(" {name}={kind}"),
-            false => format!(" [{name}={kind}]"),
+            true => needed += &format!(" {name}={kind}"),
+            false => optional += &format!(" [{name}={kind}]"),
         }
-    };
-    let properties = schema["properties"].as_object();
-    properties.map(|all| all.iter().map(parameter).collect()).unwrap_or_default()
+    }
+    needed + &optional
 }
 
 fn decoded(json: Option<&Json>) -> Option<Value> {
