@@ -39,8 +39,13 @@ pub(crate) enum Last {
 impl Last {
     /// The worker that ran the call is lost.
     pub(crate) fn lost() -> Self {
+        Self::Outcome(Self::failure().into())
+    }
+
+    /// What is said where nobody knows how a call ended.
+    pub(crate) fn failure() -> Failure {
         let why = "the worker that ran this call is lost; the call may have run";
-        Self::Outcome(Failure::new(FailureKind::Internal, why).into())
+        Failure::new(FailureKind::Internal, why)
     }
 }
 

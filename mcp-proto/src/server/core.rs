@@ -124,8 +124,13 @@ impl Core {
 
     fn emit_until(&mut self, effect: Effect, waiting: Waiting, until: Instant, late: Late) {
         let id = EffectId(self.id());
-        self.pending.add(id, waiting, until, late);
+        self.pending.add(Some(id), waiting, until, late);
         self.outputs.push_back(Output::Effect(id, effect));
+    }
+
+    /// Has `waiting` told when that time has come, as one whose effect failed.
+    pub(crate) fn alarm(&mut self, waiting: Waiting, at: Instant) {
+        self.pending.add(None, waiting, at, Late::Failed);
     }
 
     /// What the reply to `id` is for; `None` where nothing waits for it (any more).
@@ -133,10 +138,10 @@ impl Core {
         self.pending.settle(id)
     }
 
-    /// One effect whose time is over by now, and what that is taken for; `None` is a failure.
+    /// One effect, or alarm, whose time has come, and what that is taken for; `None` is a failure.
     pub(crate) fn expire(&mut self) -> Option<(Waiting, Option<Reply>)> {
         let (id, waiting, late) = self.pending.expire(self.now)?;
-        self.outputs.push_back(Output::Abandon(id));
+        self.outputs.extend(id.map(Output::Abandon));
         let reply = match late {
             Late::Failed => None,
             Late::Quiet => Some(Reply::Polled(Vec::new())),
@@ -147,7 +152,7 @@ impl Core {
     /// Stops waiting for what `waiting` waits for.
     pub(crate) fn abandon(&mut self, waiting: Waiting) {
         while let Some(id) = self.pending.remove(waiting) {
-            self.outputs.push_back(Output::Abandon(id));
+            self.outputs.extend(id.map(Output::Abandon));
         }
     }
 

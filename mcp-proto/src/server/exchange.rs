@@ -227,6 +227,11 @@ impl<H: HttpRequest> HttpExchange<H> {
             Waiting::Principal => self.settle_admission(reply),
             Waiting::Stage => self.settle_stage(reply),
             Waiting::Task(call) => self.settle_task(call, reply),
+            Waiting::Claim(call) => {
+                if let Some(task) = self.tasks.iter_mut().find(|it| it.in_flight.call == call) {
+                    task.settle_claim(&mut self.core, reply);
+                }
+            }
             Waiting::Watch(call) => self.settle_watch(call, reply),
             Waiting::Ask(ask) => self.settle_ask(ask, reply),
             Waiting::Producer => self.settle_sink(reply),

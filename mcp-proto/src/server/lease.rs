@@ -14,6 +14,7 @@ use core::time::Duration;
 
 use super::core::Core;
 use super::pending::Waiting;
+use super::stream::EVENT_TTL;
 use crate::effect::{Effect, Reply};
 use crate::frame::json;
 use crate::frame::writer::Object;
@@ -22,15 +23,6 @@ use crate::time::Instant;
 
 /// How long a stream is let open before its calls are worth a record.
 const FIRST: Duration = Duration::from_secs(1);
-
-/// How often a worker says that it still answers for a stream, and a reader looks.
-const RENEW: Duration = Duration::from_secs(5);
-
-/// How long a worker may be silent before it counts as lost.
-const TERM: Duration = Duration::from_secs(15);
-
-/// How long a record is kept after its worker was last heard of.
-const TTL: Duration = Duration::from_secs(75);
 
 /// One worker's promise of a last word.
 #[derive(Debug)]
@@ -46,9 +38,11 @@ pub(crate) struct Lease {
 #[derive(Debug)]
 pub(crate) struct Vigil {
     key: String,
+    /// What the client is told where there is no promise either; `None` where nothing is to come.
+    lost: Option<Bytes>,
     step: Step,
-    /// There was no record when it was looked for.
-    missed: bool,
+    /// Since when there is no record.
+    missed: Option<Instant>,
 }
 
 /// Of either: what the effect under way is for.
@@ -118,7 +112,7 @@ impl Lease {
     /// The answer to the effect under way: whether the promise is lost, because somebody else
     /// has said the last word.
     pub(crate) fn settle(&mut self, core: &mut Core, reply: Option<Reply>) -> bool {
-        let step = core::mem::replace(&mut self.step, Step::Due(core.now + RENEW));
+        let step = core::mem::replace(&mut self.step, Step::Due(core.now + renewal(core)));
         match (step, reply) {
             (Step::Reading, Some(Reply::Record(found))) => {
                 let found = found.and_then(|it| Some((Record::decode(&it.data)?, it.version)));
@@ -131,7 +125,7 @@ impl Lease {
                 }
             }
             (Step::Timing(version, _), Some(Reply::Wall(now))) => {
-                let until_ms = now.saturating_add(millis(TERM));
+                let until_ms = now.saturating_add(millis(core.endpoint.limits().lease));
                 let last_word = self.last_word.clone();
                 let data = Record { until_ms, last_word, is_taken: false }.encode();
                 write(core, &self.key, data, version, Waiting::Lease);
@@ -156,8 +150,8 @@ impl Lease {
 
 impl Vigil {
     /// An eye on the promise under `key`.
-    pub(crate) fn new(core: &Core, key: String) -> Self {
-        Self { key, step: Step::Due(core.now + FIRST), missed: false }
+    pub(crate) fn new(core: &Core, key: String, lost: Option<Bytes>) -> Self {
+        Self { key, lost, step: Step::Due(core.now + FIRST), missed: None }
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
@@ -173,17 +167,31 @@ impl Vigil {
 
     /// The answer to the effect under way.
     pub(crate) fn settle(&mut self, core: &mut Core, reply: Option<Reply>) -> Found {
-        let step = core::mem::replace(&mut self.step, Step::Due(core.now + RENEW));
+        let step = core::mem::replace(&mut self.step, Step::Due(core.now + renewal(core)));
         match (step, reply) {
             (Step::Reading, Some(Reply::Record(None))) => {
-                // A stream that was just opened has no record yet.
-                if core::mem::replace(&mut self.missed, true) {
-                    return Found::Over;
+                // A stream that was just opened has no record yet. One whose worker is lost before
+                // that never has, and one whose result is not kept any more has none left.
+                let since = *self.missed.get_or_insert(core.now);
+                let patience = match &self.lost {
+                    Some(_) => core.endpoint.limits().lease.max(2 * FIRST),
+                    None => 2 * FIRST,
+                };
+                match &self.lost {
+                    _ if core.now < since + patience => {
+                        self.step = Step::Due(since + patience);
+                    }
+                    Some(last_word) => {
+                        let last_word = last_word.clone();
+                        let record = Record { until_ms: 0, last_word, is_taken: false };
+                        core.emit(Effect::Wall, Waiting::Vigil);
+                        self.step = Step::Timing(None, Some(record));
+                    }
+                    None => return Found::Over,
                 }
-                self.step = Step::Due(core.now + 2 * FIRST);
             }
             (Step::Reading, Some(Reply::Record(Some(found)))) => {
-                self.missed = false;
+                self.missed = None;
                 if let Some(record) = Record::decode(&found.data) {
                     core.emit(Effect::Wall, Waiting::Vigil);
                     self.step = Step::Timing(Some(found.version), Some(record));
@@ -193,12 +201,12 @@ impl Vigil {
                 if record.until_ms <= now =>
             {
                 let last_word = record.last_word.clone();
-                let until_ms = now.saturating_add(millis(TERM));
+                let until_ms = now.saturating_add(millis(core.endpoint.limits().lease));
                 let data = Record { until_ms, is_taken: true, ..record }.encode();
                 write(core, &self.key, data, version, Waiting::Vigil);
                 self.step = Step::Writing(Some(last_word));
             }
-            (Step::Writing(Some(last_word)), Some(Reply::Saved(true))) => {
+            (Step::Writing(Some(last_word)), Some(Reply::Saved(true) | Reply::Created(true))) => {
                 return Found::Lost(last_word);
             }
             _ => {}
@@ -243,7 +251,8 @@ fn read(core: &mut Core, key: &str, waiting: Waiting) {
 }
 
 fn write(core: &mut Core, key: &str, data: Bytes, version: Option<u64>, waiting: Waiting) {
-    let (id, ttl) = (key.to_owned(), TTL);
+    // It stays for readers that come after the worker was lost.
+    let (id, ttl) = (key.to_owned(), core.endpoint.limits().lease + EVENT_TTL);
     let op = match version {
         None => SessionOp::Create { id, data, ttl },
         Some(expected_version) => SessionOp::Save { id, data, expected_version, ttl },
@@ -251,7 +260,12 @@ fn write(core: &mut Core, key: &str, data: Bytes, version: Option<u64>, waiting:
     core.emit(Effect::Session(op), waiting);
 }
 
-fn millis(duration: Duration) -> u64 {
+/// How often a worker says that it still answers for something, and others look.
+pub(super) fn renewal(core: &Core) -> Duration {
+    (core.endpoint.limits().lease / 3).max(Duration::from_millis(100))
+}
+
+pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

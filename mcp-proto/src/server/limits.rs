@@ -40,6 +40,9 @@ pub struct Limits {
     pub ask: Duration,
     /// How long a client is told to wait before it comes back for a stream.
     pub retry: Duration,
+    /// How long a worker may be silent before another one speaks for the calls that it runs: it
+    /// says three times meanwhile that it lives. Workers that share a store have the same.
+    pub lease: Duration,
 }
 
 impl Limits {
@@ -67,6 +70,7 @@ impl Default for Limits {
             hub_poll: Duration::from_secs(30),
             ask: Duration::from_secs(120),
             retry: Duration::from_secs(1),
+            lease: Duration::from_secs(15),
         }
     }
 }

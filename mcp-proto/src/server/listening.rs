@@ -3,7 +3,7 @@
 use super::core::Core;
 use super::pending::Waiting;
 use super::session::Session;
-use super::stream::event_id;
+use super::stream::Name;
 use crate::effect::{Effect, Reply};
 use crate::frame::envelope::RequestId;
 use crate::frame::json;
@@ -270,7 +270,7 @@ impl Listening {
         let resumable = self.adapter.resumption != Resumption::None;
         match &self.by {
             By::Session { stream: Some(_), .. } if resumable => {
-                Some(event_id(SESSION_STREAM, cursor))
+                Some(Name::from(SESSION_STREAM).event_id(cursor))
             }
             _ => None,
         }

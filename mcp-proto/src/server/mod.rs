@@ -12,6 +12,7 @@ mod accept;
 mod asks;
 mod batch;
 mod calls;
+mod claim;
 mod connection;
 mod core;
 mod endpoint;

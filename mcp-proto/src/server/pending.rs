@@ -16,6 +16,8 @@ pub(crate) enum Waiting {
     Stage,
     /// A call whose state is kept.
     Task(CallId),
+    /// The state that a call has to itself.
+    Claim(CallId),
     /// A call that another worker may cancel.
     Watch(CallId),
     /// A question that was put to the client.
@@ -34,9 +36,10 @@ pub(crate) enum Waiting {
     Nothing,
 }
 
-/// The effects under way of one machine: what each is for, and until when it is waited for.
+/// The effects under way of one machine: what each is for, and until when it is waited for. Without
+/// an effect, only that time is waited for.
 #[derive(Debug, Default)]
-pub(crate) struct Pending(SmallVec<[(EffectId, Waiting, Instant, Late); 2]>);
+pub(crate) struct Pending(SmallVec<[(Option<EffectId>, Waiting, Instant, Late); 2]>);
 
 /// What it means that an effect is not answered in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,25 +51,31 @@ pub(crate) enum Late {
 }
 
 impl Pending {
-    pub(crate) fn add(&mut self, id: EffectId, waiting: Waiting, until: Instant, late: Late) {
+    pub(crate) fn add(
+        &mut self,
+        id: Option<EffectId>,
+        waiting: Waiting,
+        until: Instant,
+        late: Late,
+    ) {
         self.0.push((id, waiting, until, late));
     }
 
     /// What the reply to `id` is for; `None` where nothing waits for it (any more).
     pub(crate) fn settle(&mut self, id: EffectId) -> Option<Waiting> {
-        let index = self.0.iter().position(|(pending, ..)| *pending == id)?;
+        let index = self.0.iter().position(|(pending, ..)| *pending == Some(id))?;
         Some(self.0.remove(index).1)
     }
 
-    /// One effect whose time is over by `now`.
-    pub(crate) fn expire(&mut self, now: Instant) -> Option<(EffectId, Waiting, Late)> {
+    /// One of those whose time is over by `now`.
+    pub(crate) fn expire(&mut self, now: Instant) -> Option<(Option<EffectId>, Waiting, Late)> {
         let index = self.0.iter().position(|(.., until, _)| *until <= now)?;
         let (id, waiting, _, late) = self.0.remove(index);
         Some((id, waiting, late))
     }
 
-    /// One effect that `waiting` waits for; it no longer does.
-    pub(crate) fn remove(&mut self, waiting: Waiting) -> Option<EffectId> {
+    /// One that `waiting` waits for; it no longer does.
+    pub(crate) fn remove(&mut self, waiting: Waiting) -> Option<Option<EffectId>> {
         let index = self.0.iter().position(|(_, own, ..)| *own == waiting)?;
         Some(self.0.remove(index).0)
     }
@@ -76,7 +85,7 @@ impl Pending {
     }
 
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = EffectId> + '_ {
-        self.0.drain(..).map(|(id, ..)| id)
+        self.0.drain(..).filter_map(|(id, ..)| id)
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {

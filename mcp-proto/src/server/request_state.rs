@@ -39,6 +39,8 @@ pub(crate) struct Claimed {
     round: Round,
     answers: Digest,
     until_ms: u64,
+    /// What the record says where the last renewal did not reach it.
+    earlier_ms: u64,
 }
 
 /// A retry that does not run.
@@ -108,7 +110,7 @@ impl Record {
             Life::Claimed { .. } => {}
             Life::Done { outcome, .. } => return Err(Unclaimed::Replay(outcome)),
         }
-        Ok(Claimed { round: self.round, answers, until_ms })
+        Ok(Claimed { round: self.round, answers, until_ms, earlier_ms: until_ms })
     }
 }
 
@@ -122,6 +124,24 @@ impl Claimed {
     pub(crate) fn record(&self) -> Record {
         let Self { answers, until_ms, .. } = *self;
         Record { round: self.round.clone(), life: Life::Claimed { answers, until_ms } }
+    }
+
+    /// Whether the record is this claim. Nobody else's has the same end: another one begins after
+    /// this one has lapsed.
+    pub(crate) fn has(&self, record: &Record) -> bool {
+        matches!(record.life, Life::Claimed { answers, until_ms } if answers == self.answers
+            && [self.until_ms, self.earlier_ms].contains(&until_ms))
+    }
+
+    /// The record to be stored in place of `record`, so that the claim lasts longer; `None` where
+    /// that is another's.
+    pub(crate) fn renew(&mut self, record: &Record, until_ms: u64) -> Option<Record> {
+        let Life::Claimed { until_ms: earlier_ms, .. } = record.life else { return None };
+        if !self.has(record) {
+            return None;
+        }
+        (self.until_ms, self.earlier_ms) = (until_ms, earlier_ms);
+        Some(self.record())
     }
 
     /// The record to be stored once the handler is done: repeats get `outcome`.

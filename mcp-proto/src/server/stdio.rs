@@ -158,6 +158,12 @@ impl Stdio {
     fn settle(&mut self, waiting: Waiting, reply: Option<Reply>) {
         match waiting {
             Waiting::Task(call) => self.settle_task(call, reply),
+            Waiting::Claim(call) => {
+                let mut running = self.running.iter_mut().map(|running| &mut running.task);
+                if let Some(task) = running.find(|it| it.in_flight.call == call) {
+                    task.settle_claim(&mut self.core, reply);
+                }
+            }
             Waiting::Listen(_) => self.settle_listening(waiting, reply),
             // The rest is for streams that are not the client's only one.
             _ => {}

@@ -1,6 +1,8 @@
 //! Streams that outlive their connection: written to the hub, and read from there by whoever
 //! serves the client now.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -8,6 +10,7 @@ use std::collections::VecDeque;
 use super::core::Core;
 use super::pending::Waiting;
 use crate::effect::{Effect, Reply};
+use crate::frame::envelope::RequestId;
 use crate::frame::json;
 use crate::frame::writer::Object;
 use crate::store::{Cursor, HubOp, Read};
@@ -189,7 +192,7 @@ pub(crate) struct Follow {
     topic: String,
     cursor: Cursor,
     /// What event ids begin with; `None` where events have none.
-    name: Option<String>,
+    name: Option<Name>,
     /// This reader's own name, and whether its entry went by.
     reader: Option<(String, bool)>,
 }
@@ -204,7 +207,7 @@ pub(crate) struct Found {
 }
 
 impl Follow {
-    pub(crate) fn new(topic: String, cursor: Cursor, name: Option<String>) -> Self {
+    pub(crate) fn new(topic: String, cursor: Cursor, name: Option<Name>) -> Self {
         Self { topic, cursor, name, reader: None }
     }
 
@@ -226,7 +229,7 @@ impl Follow {
 
     /// The id of the place that was reached, for an event without a message.
     pub(crate) fn event_id(&self) -> Option<String> {
-        self.name.as_deref().map(|name| event_id(name, &self.cursor))
+        self.name.as_ref().map(|name| name.event_id(&self.cursor))
     }
 
     /// The hub's answer; reads on unless the stream is over.
@@ -258,7 +261,10 @@ impl Follow {
         for (cursor, entry) in messages {
             match Entry::decode(&entry) {
                 Some(Entry::Message { message, last }) => {
-                    let id = self.name.as_deref().map(|name| event_id(name, &cursor));
+                    let id = self.name.as_ref().map(|name| match last {
+                        true => name.ended().event_id(&cursor),
+                        false => name.event_id(&cursor),
+                    });
                     found.messages.push((id, message));
                     found.ended = last;
                 }
@@ -283,17 +289,89 @@ pub(crate) fn publish(topic: String, entry: &Entry) -> HubOp {
     HubOp::Publish { topic, message: entry.encode(), ttl: EVENT_TTL, keep: KEEP }
 }
 
-/// The id of an event: its stream, and its place there (R2511-RESUME-03).
-pub(crate) fn event_id(stream: &str, cursor: &Cursor) -> String {
-    format!("{stream}.{cursor}")
+/// How event ids name a stream: by its key, and by the request that it answers, as long as it did
+/// not. So whoever serves the rest can tell what became of that request, though nothing else is
+/// known of the stream any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    key: String,
+    awaits: Awaits,
+}
+
+/// What a stream has not said yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Awaits {
+    /// The answer to this request.
+    One(RequestId),
+    /// Answers; to what is in the stream's record.
+    Recorded,
+    /// Nothing: it has ended, or it never does.
+    Nothing,
+}
+
+/// The longest id of a request that is told, in bytes of JSON: a UUID's.
+const MOST_REQUEST: usize = 38;
+
+impl Name {
+    /// A new name of a stream that answers `request`, or more than that.
+    pub(crate) fn mint(random: &[u8; 32], request: Option<&RequestId>) -> Self {
+        let key = super::session::mint(random).chars().take(22).collect();
+        let request = request.filter(|request| request.as_json().len() <= MOST_REQUEST).cloned();
+        Self { key, awaits: request.map_or(Awaits::Recorded, Awaits::One) }
+    }
+
+    /// What finds the stream within its session.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
+    pub(crate) fn awaits(&self) -> &Awaits {
+        &self.awaits
+    }
+
+    /// The id of an event: its stream, and its place there (R2511-RESUME-03).
+    pub(crate) fn event_id(&self, cursor: &Cursor) -> String {
+        let key = &self.key;
+        match &self.awaits {
+            Awaits::One(request) => {
+                let request = URL_SAFE_NO_PAD.encode(request.as_json());
+                format!("{key}~{request}.{cursor}")
+            }
+            Awaits::Recorded => format!("{key}~.{cursor}"),
+            Awaits::Nothing => format!("{key}.{cursor}"),
+        }
+    }
+
+    /// The same stream, once it has ended.
+    fn ended(&self) -> Self {
+        Self { key: self.key.clone(), awaits: Awaits::Nothing }
+    }
+}
+
+impl From<&str> for Name {
+    /// The stream of that key, which answers nothing.
+    fn from(key: &str) -> Self {
+        Self { key: key.to_owned(), awaits: Awaits::Nothing }
+    }
 }
 
 /// The stream and place that a `Last-Event-ID` names; `None` where it names none of ours.
-pub(crate) fn parse_event_id(id: &[u8]) -> Option<(&str, Cursor)> {
-    let (stream, cursor) = core::str::from_utf8(id).ok()?.split_once('.')?;
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let named = (1..=64).contains(&stream.len()) && stream.bytes().all(is_name);
-    named.then_some((stream, Cursor::new(cursor)?))
+pub(crate) fn parse_event_id(id: &[u8]) -> Option<(Name, Cursor)> {
+    let (name, cursor) = core::str::from_utf8(id).ok()?.split_once('.')?;
+    let (key, awaits) = match name.split_once('~') {
+        None => (name, Awaits::Nothing),
+        Some((key, "")) => (key, Awaits::Recorded),
+        Some((key, request)) => {
+            let request = URL_SAFE_NO_PAD.decode(request).ok()?;
+            json::scan(&request, &json::ScanLimits::default()).ok()?;
+            let request = RequestId::from_json(&request).filter(|_| request.len() <= MOST_REQUEST);
+            (key, Awaits::One(request?))
+        }
+    };
+    let is_key = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let named = (1..=64).contains(&key.len()) && key.bytes().all(is_key);
+    let name = Name { key: key.to_owned(), awaits };
+    named.then_some((name, Cursor::new(cursor)?))
 }
 
 #[cfg(test)]
@@ -317,11 +395,31 @@ mod tests {
 
     #[test]
     fn a_hostile_event_id_names_no_stream() {
-        for id in ["", ".", "a", "a.", ".1", "a b.1", "a\n.1", "é.1"] {
+        let long = format!("a~{}.1", URL_SAFE_NO_PAD.encode("1".repeat(MOST_REQUEST + 1)));
+        let foreign = ["a~e30.1", "a~bnVsbA.1", "a~?.1", "~MQ.1", "~.1", &long]; // {}, null, ..
+        for id in ["", ".", "a", "a.", ".1", "a b.1", "a\n.1", "é.1"].into_iter().chain(foreign) {
             assert_eq!(parse_event_id(id.as_bytes()), None, "{id}");
         }
-        let cursor = Cursor::from(7);
-        let id = event_id("s-1", &cursor);
-        assert_eq!(parse_event_id(id.as_bytes()), Some(("s-1", cursor)));
+    }
+
+    #[test]
+    fn an_event_id_tells_its_stream_and_the_request_until_that_is_answered() {
+        let (random, cursor) = ([7; 32], Cursor::from(7));
+        for request in ["1", "-5", "\"a.~ b\""] {
+            let request = RequestId::from_json(request.as_bytes()).unwrap();
+            let name = Name::mint(&random, Some(&request));
+            assert_eq!(name.awaits(), &Awaits::One(request));
+            for name in [name.ended(), name] {
+                let id = name.event_id(&cursor);
+                assert_eq!(parse_event_id(id.as_bytes()), Some((name, cursor.clone())));
+            }
+        }
+        let long = RequestId::from("a".repeat(MOST_REQUEST).as_str());
+        for request in [None, Some(&long)] {
+            let name = Name::mint(&random, request);
+            assert_eq!(name.awaits(), &Awaits::Recorded);
+            let id = name.event_id(&cursor);
+            assert_eq!(parse_event_id(id.as_bytes()), Some((name, cursor.clone())));
+        }
     }
 }

@@ -11,7 +11,9 @@
 use std::sync::Arc;
 
 use super::calls::{InFlight, Last};
+use super::claim::Claim;
 use super::core::Core;
+use super::lease::millis;
 use super::pending::Waiting;
 use super::request_state::{Claimed, Record, Unclaimed};
 use super::watch::Watch;
@@ -26,9 +28,6 @@ use crate::store::{Cursor, HubOp, SessionOp};
 use bytes::Bytes;
 use core::time::Duration;
 
-/// How long a claimed state belongs to the worker that claimed it.
-const CLAIM: Duration = Duration::from_secs(60);
-
 /// How long a repeat waits before it looks again whether the first one is done.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
@@ -38,8 +37,8 @@ pub(crate) struct Task {
     pub(crate) in_flight: InFlight,
     asking: Asking,
     step: Step,
-    /// The state that this run has to itself, and its key.
-    claim: Option<(String, Claimed)>,
+    /// The state that this run has to itself.
+    claim: Option<Box<Claim>>,
     /// The answers that this run was given.
     answers: Vec<(String, Json)>,
     watch: Option<Watch>,
@@ -60,6 +59,7 @@ enum Step {
     Claiming {
         call: Box<Call>,
         claimed: Box<Claimed>,
+        now: u64,
     },
     /// An equal request is running elsewhere: where its end is told, then until it is.
     Positioning {
@@ -147,8 +147,8 @@ impl Task {
             (Step::Timing { call, record, version }, Some(Reply::Wall(now))) => {
                 self.claim(core, call, *record, version, now)
             }
-            (Step::Claiming { call, claimed }, Some(Reply::Saved(true))) => {
-                self.resume(core, *call, *claimed);
+            (Step::Claiming { call, claimed, now }, Some(Reply::Saved(true))) => {
+                self.resume(core, *call, *claimed, now);
                 None
             }
             // Another worker was faster; what it does decides.
@@ -198,10 +198,18 @@ impl Task {
         self.watch.as_mut().is_some_and(|watch| watch.settle(core, call, reply))
     }
 
+    /// The answer to the effect under way of the claim, or that it is to be renewed.
+    pub(crate) fn settle_claim(&mut self, core: &mut Core, reply: Option<Reply>) {
+        if let Some(claim) = &mut self.claim {
+            claim.settle(core, reply);
+        }
+    }
+
     /// Gives the call up: nothing more is sent for it.
     pub(crate) fn abandon(self, core: &mut Core) {
         let call = self.in_flight.call;
         core.abandon(self.waiting());
+        core.abandon(Waiting::Claim(call));
         core.abandon(Waiting::Watch(call));
         if matches!(self.step, Step::Running) {
             core.cancel(call);
@@ -243,7 +251,7 @@ impl Task {
         version: u64,
         now: u64,
     ) -> Option<Last> {
-        let until = now.saturating_add(millis(CLAIM));
+        let until = now.saturating_add(millis(core.endpoint.limits().lease));
         match record.claim(Digest::of_answers(&call.answers), now, until) {
             Ok(claimed) => {
                 let id = call.state_id.as_deref().unwrap_or_default();
@@ -253,7 +261,7 @@ impl Task {
                     expected_version: version,
                     ttl: core.endpoint.limits().request_state_ttl,
                 };
-                self.step = Step::Claiming { call, claimed: Box::new(claimed) };
+                self.step = Step::Claiming { call, claimed: Box::new(claimed), now };
                 core.emit(Effect::Session(save), self.waiting());
                 None
             }
@@ -289,12 +297,13 @@ impl Task {
         core.scope.key("state", call.state_id.as_deref().unwrap_or_default())
     }
 
-    fn resume(&mut self, core: &mut Core, mut call: Call, claimed: Claimed) {
+    fn resume(&mut self, core: &mut Core, mut call: Call, claimed: Claimed, now: u64) {
         let key = core.scope.key("state", call.state_id.as_deref().unwrap_or_default());
         self.answers.clone_from(&call.answers);
         call.round = Some(Arc::new(claimed.round().clone()));
-        self.claim = Some((key, claimed));
-        core.run(self.in_flight.call, call);
+        let id = self.in_flight.call;
+        self.claim = Some(Box::new(Claim::hold(core, id, key, claimed, now)));
+        core.run(id, call);
     }
 
     // ---- the state that is left ----
@@ -307,7 +316,7 @@ impl Task {
             return self.finish(core, Last::Asked { requests: needs.requests, state: None });
         }
         let settled = match &self.claim {
-            Some((_, claimed)) => claimed.round().settle(&self.answers),
+            Some(claim) => claim.round().settle(&self.answers),
             None => Vec::new(),
         };
         let (binding, questions) = (self.binding(core), needs.requests.clone());
@@ -339,8 +348,9 @@ impl Task {
 
     /// The last word, once a claimed state knows it too.
     fn finish(&mut self, core: &mut Core, last: Last) -> Option<Last> {
-        let Some((key, _)) = &self.claim else { return Some(last) };
-        let get = SessionOp::Get { id: key.clone(), renew: None };
+        let Some(claim) = &self.claim else { return Some(last) };
+        let get = SessionOp::Get { id: claim.key.clone(), renew: None };
+        core.abandon(Waiting::Claim(self.in_flight.call));
         self.step = Step::Rereading(Box::new(last));
         core.emit(Effect::Session(get), self.waiting());
         None
@@ -353,17 +363,17 @@ impl Task {
         data: &Bytes,
         version: u64,
     ) -> Option<Last> {
-        let (key, claimed) = self.claim.as_ref()?;
-        if Record::decode(data).as_ref() != Some(&claimed.record()) {
+        let claim = self.claim.as_ref()?;
+        let payload = || self.in_flight.payload(&core.published, &last);
+        let Some(record) = claim.finish(data, payload) else {
             // The claim lapsed and another worker took over: its outcome is the only one.
             let outcome = Record::decode(data).and_then(Record::into_outcome);
             let lost = || internal("this call was taken over by a repeat of it");
             return Some(outcome.map_or_else(lost, Last::Replayed));
-        }
-        let payload = self.in_flight.payload(&core.published, &last);
+        };
         let save = SessionOp::Save {
-            id: key.clone(),
-            data: claimed.clone().finish(payload).encode().into(),
+            id: claim.key.clone(),
+            data: record.encode().into(),
             expected_version: version,
             ttl: core.endpoint.limits().request_state_ttl,
         };
@@ -396,8 +406,4 @@ fn asking(core: &Core, call: &InFlight, can_push: bool) -> Asking {
 
 fn internal(why: &'static str) -> Last {
     Last::Outcome(Failure::new(FailureKind::Internal, why).into())
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

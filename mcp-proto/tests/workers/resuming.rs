@@ -153,6 +153,60 @@ fn the_stream_of_a_lost_worker_ends_with_one_error() {
     }
 }
 
+/// Before the call is worth a record.
+#[test]
+fn a_worker_lost_as_it_begins_is_noticed_all_the_same() {
+    for revision in RESUMABLE {
+        for (after, id) in [(400, "5"), (700, "\"a/b\""), (700, LONG)] {
+            let mut cluster = cluster(3);
+            let mut caller = Caller::new(revision, Way::Http, 3).open(&mut cluster);
+            let params = "\"name\":\"count\"";
+            let message = caller.peer.request_as(id, "tools/call", params, COUNT);
+            let first = caller.send(&mut cluster, &message);
+            cluster.run_for(MS(after));
+            let last = response(&cluster, first).last_event_id().expect("an event id");
+            let worker = cluster.ran().last().expect("a call").0;
+            cluster.kill(worker);
+            let alive = [(worker + 1) % 3, (worker + 2) % 3];
+            let [older, newer] =
+                alive.map(|worker| caller.listen_at(&mut cluster, worker, Some(&last)));
+            cluster.run_for(SEC(40));
+            assert!(caller.heard(&cluster, older).is_empty());
+            let heard = caller.heard(&cluster, newer);
+            assert!(response(&cluster, newer).is_complete && heard.len() == 1, "{heard:?}");
+            assert!(heard[0].contains("-32603") && heard[0].contains("may have run"), "{heard:?}");
+            assert!(heard[0].contains(&format!("\"id\":{id}")), "{heard:?}");
+            // Who comes again after that hears no second end.
+            let again = response(&cluster, newer).last_event_id().expect("an event id");
+            let again = caller.listen_at(&mut cluster, alive[0], Some(&again));
+            cluster.run_for(SEC(40));
+            let again = response(&cluster, again);
+            assert!(again.messages().is_empty() && again.is_complete, "{id}: {again:?}");
+        }
+    }
+}
+
+/// Longer than event ids tell.
+const LONG: &str = "\"0123456789012345678901234567890123456789\"";
+
+#[test]
+fn who_comes_back_when_the_result_is_no_longer_kept_is_told_that_it_may_have_run() {
+    for revision in RESUMABLE {
+        let mut cluster = cluster(2);
+        let mut caller = Caller::new(revision, Way::Http, 2).open(&mut cluster);
+        let first = caller.call(&mut cluster, "count", COUNT);
+        cluster.run_for(MS(3_500));
+        let last = response(&cluster, first).last_event_id().expect("an event id");
+        cluster.cut(first);
+        cluster.run_for(SEC(200));
+        let late = caller.listen(&mut cluster, Some(&last));
+        cluster.run_for(SEC(30));
+        let heard = caller.heard(&cluster, late);
+        assert!(heard.len() == 1 && heard[0].contains("may have run"), "{heard:?}");
+        assert!(response(&cluster, late).is_complete);
+    }
+}
+
 #[test]
 fn a_worker_that_lives_keeps_its_streams_however_long_they_are_silent() {
     let mut cluster = cluster(2);
@@ -180,6 +234,12 @@ fn another_principal_and_another_session_resume_nothing() {
     let last = response(&cluster, line).last_event_id().expect("an event id");
     let foreign = stranger.listen(&mut cluster, Some(&last));
     cluster.run_for(SEC(20));
-    assert!(response(&cluster, foreign).messages().is_empty());
+    // As if it had never been: all that is known of it is what the id says.
+    let made_up = format!("x{last}");
+    let unknown = stranger.listen(&mut cluster, Some(&made_up));
+    cluster.run_for(SEC(20));
+    let [foreign, unknown] = [foreign, unknown].map(|line| response(&cluster, line).messages());
+    assert_eq!(foreign, unknown);
+    assert!(foreign.iter().all(|message| message.contains("may have run")), "{foreign:?}");
     assert_eq!(counted(&caller.heard(&cluster, line)), ((1..=10).collect(), 1));
 }

@@ -1,15 +1,19 @@
 //! Calls that end with a question and are repeated with the answer (R26-MRTR, C100).
 
 use mcp_proto::revision::Revision;
-use mcp_proto::testing::{Cluster, LineId};
+use mcp_proto::server::Limits;
+use mcp_proto::testing::{Cluster, Faults, LineId};
 
 use crate::fixture::{Caller, Way};
-use crate::service::{MS, SEC, Service, cluster};
+use crate::service::{MS, SEC, Service, builder, cluster};
 
 const WORKERS: usize = 3;
 
 fn asked() -> (Cluster<Service>, Caller, String) {
-    let mut cluster = cluster(WORKERS);
+    asked_on(cluster(WORKERS))
+}
+
+fn asked_on(mut cluster: Cluster<Service>) -> (Cluster<Service>, Caller, String) {
     let mut caller = Caller::new(Revision::V2026_07_28, Way::Http, WORKERS)
         .declaring(r#"{"elicitation":{}}"#)
         .open(&mut cluster);
@@ -142,11 +146,27 @@ fn what_a_dead_worker_had_claimed_runs_again_once_the_claim_lapsed() {
     assert_eq!(cluster.ran().last().expect("a run").0, 1);
     cluster.kill(1);
     let early = retry(&mut caller, &mut cluster, &state, "ada");
-    cluster.run_for(SEC(30));
+    cluster.run_for(SEC(10));
     assert!(caller.heard(&cluster, early).is_empty() && caller.heard(&cluster, dead).is_empty());
-    cluster.run_for(SEC(60));
+    cluster.run_for(SEC(10));
     assert!(only(&cluster, &caller, early).contains("ada"));
     assert_eq!(runs(&cluster), 3);
+}
+
+#[test]
+fn a_lease_is_as_long_as_it_was_set() {
+    let mut limits = Limits::default();
+    limits.lease = SEC(3);
+    let endpoints = (0..WORKERS).map(|_| builder().limits(limits).build());
+    let (mut cluster, mut caller, state) = asked_on(Cluster::new(endpoints, Service));
+    retry(&mut caller, &mut cluster, &state, "ada");
+    cluster.run_for(MS(500));
+    cluster.kill(1);
+    let early = retry(&mut caller, &mut cluster, &state, "ada");
+    cluster.run_for(SEC(2));
+    assert!(caller.heard(&cluster, early).is_empty());
+    cluster.run_for(SEC(3));
+    assert!(only(&cluster, &caller, early).contains("ada"));
 }
 
 #[test]
@@ -156,4 +176,24 @@ fn an_answer_that_takes_longer_than_the_state_lives_is_given_all_the_same() {
     cluster.run_for(SEC(20 * 60));
     let reply = only(&cluster, &caller, line);
     assert!(reply.contains("slow"), "{reply}");
+}
+
+#[test]
+fn a_handler_that_takes_its_time_is_not_run_again_by_a_repeat() {
+    for outage in [SEC(0), SEC(9)] {
+        let (mut cluster, mut caller, state) = asked();
+        let first = retry(&mut caller, &mut cluster, &state, "slow");
+        cluster.run_for(SEC(5 * 60));
+        // Shorter than a lease: nothing is renewed meanwhile, and nothing is lost.
+        let failing = u64::from(!outage.is_zero());
+        cluster.store().set_faults(Faults { failing, ..Faults::default() });
+        cluster.run_for(outage);
+        cluster.store().set_faults(Faults::default());
+        let second = retry(&mut caller, &mut cluster, &state, "slow");
+        cluster.run_for(SEC(20 * 60));
+        let replies = [first, second].map(|line| only(&cluster, &caller, line));
+        assert!(replies[0].contains("slow"), "{replies:?}");
+        assert_eq!(payload(&replies[0]), payload(&replies[1]));
+        assert_eq!(runs(&cluster), 2, "the question, and one run with the answer");
+    }
 }

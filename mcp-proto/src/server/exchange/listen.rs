@@ -10,10 +10,11 @@ use crate::model::{Call, Filter};
 use crate::revision::{Adapter, Resumption};
 use crate::server::HttpRefusal;
 use crate::server::accept::Accept;
+use crate::server::calls::Last;
 use crate::server::listening::{Control, Listening, SESSION_STREAM};
 use crate::server::pending::Waiting;
 use crate::server::session::{self, Session};
-use crate::server::stream::{self, Follow, Producer};
+use crate::server::stream::{self, Awaits, Follow, Name, Producer};
 use crate::store::HubOp;
 
 impl<H: HttpRequest> HttpExchange<H> {
@@ -33,11 +34,24 @@ impl<H: HttpRequest> HttpExchange<H> {
             _ => self.head.get("last-event-id").and_then(stream::parse_event_id),
         };
         let after = match last {
-            Some((stream, cursor)) if stream == SESSION_STREAM => Some(cursor),
+            Some((stream, cursor)) if stream.key() == SESSION_STREAM => Some(cursor),
             Some((stream, cursor)) => {
-                let stream = stream.to_owned();
-                let topic = self.stream_topic(&stream);
-                self.stage = Stage::Resume { topic, cursor, stream };
+                let lost = match stream.awaits() {
+                    Awaits::One(request) => {
+                        let mut out = Vec::new();
+                        adapter.write_failure(&mut out, Some(request), &Last::failure());
+                        Some(out.into())
+                    }
+                    Awaits::Recorded => None,
+                    Awaits::Nothing => {
+                        // It has ended.
+                        self.reply.open();
+                        self.reply.end();
+                        return self.finish();
+                    }
+                };
+                let follow = Follow::new(self.stream_topic(&stream), cursor, Some(stream));
+                self.stage = Stage::Resume(Box::new((follow, lost)));
                 return self.core.emit(Effect::Random, Waiting::Stage);
             }
             None => None,
@@ -48,9 +62,9 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     /// The topic of a stream of this session: its name alone opens nothing.
-    pub(super) fn stream_topic(&self, stream: &str) -> String {
+    pub(super) fn stream_topic(&self, stream: &Name) -> String {
         let session = self.session.as_deref().unwrap_or_default();
-        self.core.scope.key("stream", &format!("{session}.{stream}"))
+        self.core.scope.key("stream", &format!("{session}.{}", stream.key()))
     }
 
     pub(super) fn settle_listen(&mut self, mut listen: Box<Listen>, reply: Reply) {

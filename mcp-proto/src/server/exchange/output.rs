@@ -10,7 +10,7 @@ use crate::model::{Call, Failure};
 use crate::revision::Adapter;
 use crate::server::calls::Last;
 use crate::server::intake::{self, Answer};
-use crate::server::stream::{Entry, Producer};
+use crate::server::stream::{Entry, Name, Producer};
 use crate::server::{CallId, HttpRefusal};
 
 /// Where messages go.
@@ -38,7 +38,7 @@ pub(super) enum Opening {
     /// A name for the stream.
     Naming,
     /// Where it begins.
-    Positioning(String),
+    Positioning(Name),
 }
 
 impl Sink {

@@ -54,12 +54,8 @@ pub(super) enum Stage {
     Delete,
     /// A stream for the session's own messages is being opened.
     Listen(Box<Listen>),
-    /// A stream is being taken up again.
-    Resume {
-        topic: String,
-        cursor: Cursor,
-        stream: String,
-    },
+    /// A stream is being taken up again; the message that ends it where nothing else is known.
+    Resume(Box<(Follow, Option<Bytes>)>),
     /// A stream of HTTP+SSE is being opened.
     Sse(SseStep),
     /// Calls are running, or a client listens.
@@ -182,10 +178,10 @@ impl<H: HttpRequest> HttpExchange<H> {
                 self.finish();
             }
             (Stage::Listen(listen), Some(reply)) => self.settle_listen(listen, reply),
-            (Stage::Resume { topic, cursor, stream }, Some(Reply::Random(random))) => {
+            (Stage::Resume(resumed), Some(Reply::Random(random))) => {
                 self.stage = Stage::Running;
-                let follow = Follow::new(topic, cursor, Some(stream));
-                self.resume(follow, session::mint(&random));
+                let (follow, lost) = *resumed;
+                self.resume(follow, lost, session::mint(&random));
             }
             (Stage::Sse(step), Some(reply)) => self.settle_sse(step, reply),
             // Something else's effect, such as that of a batch's cancellation.

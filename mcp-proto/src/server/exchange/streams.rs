@@ -1,5 +1,6 @@
 //! Streams: opening one, reading it from its log, ending it before its time.
 
+use bytes::Bytes;
 use std::collections::VecDeque;
 
 use super::output::{Opening, Sink};
@@ -10,8 +11,7 @@ use crate::server::calls::Last;
 use crate::server::endpoint::Route;
 use crate::server::lease::{Found, Lease, Vigil};
 use crate::server::pending::Waiting;
-use crate::server::session;
-use crate::server::stream::{self, Entry, Follow, Producer, Written};
+use crate::server::stream::{self, Awaits, Entry, Follow, Name, Producer, Written};
 use crate::store::HubOp;
 
 impl<H: HttpRequest> HttpExchange<H> {
@@ -45,7 +45,8 @@ impl<H: HttpRequest> HttpExchange<H> {
     pub(super) fn settle_sink(&mut self, reply: Option<Reply>) {
         match (&mut self.sink, reply) {
             (Sink::Opening { step: step @ Opening::Naming, .. }, Some(Reply::Random(random))) => {
-                let name: String = session::mint(&random).chars().take(22).collect();
+                let only = self.tasks.first().filter(|_| self.batch.is_none());
+                let name = Name::mint(&random, only.map(|task| &task.in_flight.request));
                 *step = Opening::Positioning(name.clone());
                 let topic = self.stream_topic(&name);
                 self.core.emit(Effect::Hub(HubOp::Position { topic }), Waiting::Producer);
@@ -54,14 +55,19 @@ impl<H: HttpRequest> HttpExchange<H> {
                 Sink::Opening { step: Opening::Positioning(name), waiting, interrupted },
                 Some(Reply::Position(at)),
             ) => {
-                let (name, waiting) = (core::mem::take(name), core::mem::take(waiting));
+                let (name, waiting) = (name.clone(), core::mem::take(waiting));
                 let interrupted = *interrupted;
                 let topic = self.stream_topic(&name);
+                let is_recorded = *name.awaits() == Awaits::Recorded;
                 let follow = Follow::new(topic.clone(), at, Some(name));
                 self.sink = Sink::Log(Producer::new(topic.clone()));
                 if !self.tasks.is_empty() {
                     let last_word = self.last_word();
-                    let lease = Lease::new(&self.core, topic, last_word.into());
+                    let mut lease = Lease::new(&self.core, topic, last_word.into());
+                    if is_recorded {
+                        // Nothing but the record says what the stream answers.
+                        lease.hurry(&mut self.core);
+                    }
                     self.lease = Some(Box::new(lease));
                 }
                 if !self.reply.is_complete() {
@@ -162,8 +168,8 @@ impl<H: HttpRequest> HttpExchange<H> {
     // ---- reading ----
 
     /// Takes a stream up again, from `after` on.
-    pub(super) fn resume(&mut self, mut follow: Follow, reader: String) {
-        let vigil = Vigil::new(&self.core, follow.topic().to_owned());
+    pub(super) fn resume(&mut self, mut follow: Follow, lost: Option<Bytes>, reader: String) {
+        let vigil = Vigil::new(&self.core, follow.topic().to_owned(), lost);
         self.vigil = Some(Box::new(vigil));
         follow.take_over(&mut self.core, reader);
         self.follow = Some(Box::new(follow));
