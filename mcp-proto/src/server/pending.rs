@@ -36,10 +36,18 @@ pub(crate) enum Waiting {
     Nothing,
 }
 
-/// The effects under way of one machine: what each is for, and until when it is waited for. Without
-/// an effect, only that time is waited for.
+/// The effects under way of one machine: what each is for, and until when it is waited for.
 #[derive(Debug, Default)]
-pub(crate) struct Pending(SmallVec<[(Option<EffectId>, Waiting, Instant, Late); 2]>);
+pub(crate) struct Pending(SmallVec<[Awaited; 2]>);
+
+#[derive(Debug)]
+struct Awaited {
+    /// `None` where only that time is waited for.
+    id: Option<EffectId>,
+    waiting: Waiting,
+    until: Instant,
+    late: Late,
+}
 
 /// What it means that an effect is not answered in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,37 +66,37 @@ impl Pending {
         until: Instant,
         late: Late,
     ) {
-        self.0.push((id, waiting, until, late));
+        self.0.push(Awaited { id, waiting, until, late });
     }
 
     /// What the reply to `id` is for; `None` where nothing waits for it (any more).
     pub(crate) fn settle(&mut self, id: EffectId) -> Option<Waiting> {
-        let index = self.0.iter().position(|(pending, ..)| *pending == Some(id))?;
-        Some(self.0.remove(index).1)
+        let index = self.0.iter().position(|it| it.id == Some(id))?;
+        Some(self.0.remove(index).waiting)
     }
 
     /// One of those whose time is over by `now`.
     pub(crate) fn expire(&mut self, now: Instant) -> Option<(Option<EffectId>, Waiting, Late)> {
-        let index = self.0.iter().position(|(.., until, _)| *until <= now)?;
-        let (id, waiting, _, late) = self.0.remove(index);
+        let index = self.0.iter().position(|it| it.until <= now)?;
+        let Awaited { id, waiting, late, .. } = self.0.remove(index);
         Some((id, waiting, late))
     }
 
     /// One that `waiting` waits for; it no longer does.
     pub(crate) fn remove(&mut self, waiting: Waiting) -> Option<Option<EffectId>> {
-        let index = self.0.iter().position(|(_, own, ..)| *own == waiting)?;
-        Some(self.0.remove(index).0)
+        let index = self.0.iter().position(|it| it.waiting == waiting)?;
+        Some(self.0.remove(index).id)
     }
 
     pub(crate) fn has(&self, waiting: Waiting) -> bool {
-        self.0.iter().any(|(_, own, ..)| *own == waiting)
+        self.0.iter().any(|it| it.waiting == waiting)
     }
 
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = EffectId> + '_ {
-        self.0.drain(..).filter_map(|(id, ..)| id)
+        self.0.drain(..).filter_map(|it| it.id)
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.0.iter().fold(None, |soonest, (.., until, _)| earlier(soonest, Some(*until)))
+        self.0.iter().fold(None, |soonest, it| earlier(soonest, Some(it.until)))
     }
 }
