@@ -106,15 +106,18 @@ impl<'a> Following<'a> {
         true
     }
 
-    /// Waits until its stream ends, on which nothing may come any more: it was cancelled.
+    /// Waits until its stream ends, on which nothing may come any more: it was cancelled. Only if its
+    /// worker was lost before that may its client be told.
     pub(crate) async fn silence(&mut self) {
         while let Some(response) = &mut self.response {
             match response.next().await {
-                Ok(Some(event)) if event.message.is_some() => {
-                    let fault = format!("{} was cancelled, and went on", self.id);
-                    self.caller.world.ledger.calls.fault(fault);
+                Ok(Some(event)) => {
+                    let message = event.message.unwrap_or_default();
+                    if !message.is_null() && message.get("error").is_none() {
+                        let fault = format!("{} was cancelled, and went on: {message}", self.id);
+                        self.caller.world.ledger.calls.fault(fault);
+                    }
                 }
-                Ok(Some(_)) => {}
                 Ok(None) | Err(_) => self.response = None,
             }
         }
