@@ -22,6 +22,7 @@ const LONGEST: u64 = 60;
 enum Act {
     Head(u16, &'static str),
     Encoded(&'static str),
+    Elsewhere(u16, String),
     Say(String),
     End,
     Cut,
@@ -34,7 +35,7 @@ struct Play {
     without_end: bool,
 }
 
-use Act::{Cut, Encoded, End, Head, Say};
+use Act::{Cut, Elsewhere, Encoded, End, Head, Say};
 
 const NOW: Duration = Duration::ZERO;
 
@@ -98,6 +99,7 @@ impl Row {
 }
 
 const TOO_MUCH: &str = "the server sent too much";
+const CIRCLE: &str = "the server redirects to \"http://h/b\" (status 307): one redirect too many";
 const LATE: &str = "no answer in time";
 const NO_ANSWER: &str = "the server does not keep to the protocol: a response without the answer";
 
@@ -139,8 +141,24 @@ fn rows() -> Vec<Row> {
             let text = r#"{"jsonrpc":"2.0","id":[1],"result":{"content":[]}}"#;
             at_once([Head(200, JSON), Say(text.into()), End])
         }),
-        row("a redirect", "the server answered with status 307", (1_024, 0), |_, _| {
+        row("a redirect to nowhere", "the server redirects to \"\"", (0, 0), |_, _| {
             at_once([Head(307, JSON), End])
+        }),
+        row("redirects in a circle", CIRCLE, (0, 0), |open, _| {
+            let other = if open.target == "/a" { "/b" } else { "/a" };
+            at_once([Elsewhere(307, other.into()), End])
+        }),
+        row("redirects without end", "the server redirects to ", (0, 0), |_, nth| {
+            at_once([Elsewhere(308, format!("/{nth}")), End])
+        }),
+        row("a redirect with a body without end", CIRCLE, (1 << 20, 1), |_, _| {
+            for_ever([(NOW, Elsewhere(307, "/b".into())), (SECOND / 10, Say(" ".repeat(4_096)))])
+        }),
+        row("a redirect to another origin", "the server redirects to", (0, 0), |_, _| {
+            at_once([Elsewhere(307, "http://evil.example/".into()), End])
+        }),
+        row("a redirect that drops the call", "the server redirects to", (0, 0), |_, _| {
+            at_once([Elsewhere(303, "/b".into()), End])
         }),
         row("a slow drip", LATE, (1_024, PATIENCE), |_, _| {
             for_ever([(NOW, Head(200, JSON)), (SECOND, Say(" ".into()))])
@@ -354,6 +372,10 @@ impl Scene {
             Encoded(kind) => {
                 let headers = [("Content-Type", kind), ("Content-Encoding", "gzip")];
                 self.session.handle_head(self.now, exchange, 200, &headers[..]);
+            }
+            Elsewhere(status, place) => {
+                let headers = [("Content-Type", JSON), ("Location", &*place)];
+                self.session.handle_head(self.now, exchange, status, &headers[..]);
             }
             Say(text) => {
                 self.bytes += text.len();

@@ -70,6 +70,15 @@ pub enum ErrorKind {
         /// Seconds after which to try again, where it says so.
         retry_after: Option<u64>,
     },
+    /// It sends the request to where it does not follow.
+    Redirected {
+        /// The status.
+        status: u16,
+        /// Where to, without a query; empty where that is no URL.
+        to: String,
+        /// Why it does not follow.
+        why: Unfollowed,
+    },
     /// Server and client have no revision in common.
     NoCommonVersion {
         /// What the server offers.
@@ -93,6 +102,31 @@ pub enum ErrorKind {
     TimedOut,
     /// The connection broke, or could not be made; the text is the carrier's.
     Connection(String),
+}
+
+/// Why a request does not go where its server sends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unfollowed {
+    /// That is another origin, to which nothing is told: neither credentials, nor what a call says.
+    Elsewhere,
+    /// It would have to become a `GET`, and lose what it says.
+    Method,
+    /// It was sent elsewhere [too often](super::Limits::redirects).
+    TooOften,
+    /// There is no URL.
+    Nowhere,
+}
+
+impl fmt::Display for Unfollowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Elsewhere => "another origin; connect to that URL, if you trust it",
+            Self::Method => "as a request without a body; connect to that URL instead",
+            Self::TooOften => "one redirect too many",
+            Self::Nowhere => "no URL",
+        })
+    }
 }
 
 /// Who is to blame.
@@ -181,6 +215,9 @@ impl fmt::Display for ErrorKind {
                 write!(f, "the server wants other credentials (status {status})")
             }
             Self::Http { status, .. } => write!(f, "the server answered with status {status}"),
+            Self::Redirected { status, to, why } => {
+                write!(f, "the server redirects to {to:?} (status {status}): {why}")
+            }
             Self::NoCommonVersion { offered } if offered.is_empty() => {
                 f.write_str("the server speaks no version of the protocol that the client speaks")
             }

@@ -36,6 +36,8 @@ pub struct Limits {
     pub cached_bytes: usize,
     /// Events that wait to be fetched before input stops. 4,096.
     pub queued: usize,
+    /// How often one request is sent elsewhere. 5.
+    pub redirects: u32,
     /// How often a broken stream is taken up again without news in between. 5.
     pub reconnects: u32,
     /// The longest time that a server may have its client wait before it comes back. 60 s.
@@ -73,6 +75,7 @@ impl Default for Limits {
             cached: 64,
             cached_bytes: 16 << 20,
             queued: 4_096,
+            redirects: 5,
             reconnects: 5,
             retry_most: seconds(60),
             retry_least: Duration::from_millis(50),

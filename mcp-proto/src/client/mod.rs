@@ -88,7 +88,7 @@ mod url;
 pub use carry::{Carry, ExchangeId, Method, Open};
 pub use config::Config;
 pub use connection::Connection;
-pub use error::{ClientError, Erred, ErrorKind, Ran};
+pub use error::{ClientError, Erred, ErrorKind, Ran, Unfollowed};
 pub use ids::{AskId, CallId, ListenId};
 pub use limits::Limits;
 pub use machine::{Declined, Event, Machine, Output, Question, Server};

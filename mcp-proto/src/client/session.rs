@@ -3,6 +3,8 @@
 mod answers;
 mod exchange;
 mod inputs;
+mod redirects;
+mod refusals;
 mod requests;
 mod streams;
 

@@ -29,6 +29,11 @@ impl<K: Ord + Copy> Timers<K> {
         }
     }
 
+    /// The deadline of `key`.
+    pub(super) fn get(&self, key: K) -> Option<Instant> {
+        self.at.get(&key).copied()
+    }
+
     /// The next deadline.
     pub(super) fn next(&self) -> Option<Instant> {
         self.order.first().map(|(at, _)| *at)

@@ -103,15 +103,33 @@ impl Url {
     /// # Errors
     /// [`InvalidUrl::Foreign`] where it is not: whoever follows it takes credentials there.
     pub fn join(&self, reference: &str) -> Result<Self, InvalidUrl> {
+        let url = self.resolve(reference)?;
+        if self.is_same_origin(&url) { Ok(url) } else { Err(InvalidUrl::Foreign) }
+    }
+
+    /// Whether it is of the same origin: scheme, host and port.
+    pub fn is_same_origin(&self, other: &Self) -> bool {
+        (self.secure, self.port, &self.host) == (other.secure, other.port, &other.host)
+    }
+
+    /// What to show of it: a query may hold a secret.
+    pub(super) fn without_query(&self) -> String {
+        let mut text = self.to_string();
+        text.truncate(text.find('?').unwrap_or(text.len()));
+        text
+    }
+
+    /// The URL that `reference` means here, of whatever origin.
+    pub(super) fn resolve(&self, reference: &str) -> Result<Self, InvalidUrl> {
         let reference = reference.trim_matches([' ', '\t']);
         let is_absolute =
             reference.split(['/', '?', '#']).next().is_some_and(|it| it.contains(':'));
         if is_absolute {
-            return self.same_origin(Self::parse(reference)?);
+            return Self::parse(reference);
         }
         let scheme = if self.secure { "https" } else { "http" };
         if reference.starts_with("//") {
-            return self.same_origin(Self::parse(&format!("{scheme}:{reference}"))?);
+            return Self::parse(&format!("{scheme}:{reference}"));
         }
         let reference = reference.split('#').next().unwrap_or_default();
         let (own_path, _) = self.target.split_once('?').unwrap_or((&self.target, ""));
@@ -128,12 +146,6 @@ impl Url {
             }
         };
         Self::parse(&format!("{scheme}://{}{path}{query}", self.authority()))
-    }
-
-    fn same_origin(&self, other: Self) -> Result<Self, InvalidUrl> {
-        let is_same =
-            (self.secure, self.port, &self.host) == (other.secure, other.port, &other.host);
-        if is_same { Ok(other) } else { Err(InvalidUrl::Foreign) }
     }
 }
 

@@ -1,5 +1,10 @@
 //! One HTTP exchange, as its client sees it.
 
+use core::fmt;
+
+use bytes::Bytes;
+
+use crate::client::{ClientError, Method, Url};
 use crate::frame::http1::Headers;
 use crate::frame::sse;
 
@@ -8,6 +13,8 @@ use crate::frame::sse;
 pub(super) struct Exchange {
     pub(super) purpose: For,
     pub(super) reading: Reading,
+    /// Where the request went.
+    pub(super) url: Url,
     /// The request named a session, so that 404 says that it is gone (R2503-SESS-07).
     pub(super) in_session: bool,
 }
@@ -41,14 +48,32 @@ pub(super) type Completes = bool;
 /// What is being read.
 #[derive(Debug)]
 pub(super) enum Reading {
-    /// The head has not come.
-    Head,
+    /// The head has not come, and may send the request elsewhere.
+    Head(Box<Sent>),
     /// A body to be read whole.
-    Whole { status: u16, body: Vec<u8>, challenges: Vec<String>, retry_after: Option<u64> },
+    Whole { status: u16, body: Vec<u8>, refusal: ClientError },
     /// A body that nobody reads.
-    Unread { status: u16, challenges: Vec<String>, retry_after: Option<u64> },
+    Unread { status: u16, refusal: ClientError },
+    /// A body that means nothing.
+    Nothing,
     /// An event stream.
     Events(Box<sse::Decoder>),
+}
+
+/// A request, for as long as it may have to be made again.
+pub(super) struct Sent {
+    pub(super) method: Method,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Bytes,
+    /// How often it was sent elsewhere.
+    pub(super) redirects: u32,
+}
+
+/// Without headers and body: they hold secrets.
+impl fmt::Debug for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sent").field("redirects", &self.redirects).finish_non_exhaustive()
+    }
 }
 
 /// What the media type of a response says about its body.
@@ -88,16 +113,4 @@ pub(super) fn session_id<H: Headers + ?Sized>(headers: &H, most: usize) -> Optio
     let id = values.next().filter(|id| !id.is_empty() && id.len() <= most)?;
     let is_visible = id.iter().all(|byte| (0x21..=0x7e).contains(byte));
     (values.next().is_none() && is_visible).then(|| String::from_utf8_lossy(id).into_owned())
-}
-
-/// The challenges of a refusal; a few of them, as they came.
-pub(super) fn challenges<H: Headers + ?Sized>(headers: &H) -> Vec<String> {
-    const MOST: usize = 8;
-    let values = headers.get_all("www-authenticate").take(MOST);
-    values.map(|value| String::from_utf8_lossy(value).into_owned()).collect()
-}
-
-/// Seconds to wait before trying again. A date is not read: the machine has no clock.
-pub(super) fn retry_after<H: Headers + ?Sized>(headers: &H) -> Option<u64> {
-    core::str::from_utf8(headers.get("retry-after")?).ok()?.trim().parse().ok()
 }

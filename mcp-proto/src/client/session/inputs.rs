@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use super::exchange::{
-    Exchange, For, Media, Reading, challenges, is_encoded, retry_after, session_id,
-};
+use super::exchange::{Exchange, For, Media, Reading, is_encoded, session_id};
+use super::redirects::Redirect;
+use super::refusals::refusal;
 use super::{Carrier, ExchangeId, Session, Timer};
 use crate::client::core::{Broken, Place, Purpose};
 use crate::client::negotiation::Evidence;
@@ -25,6 +25,12 @@ impl Session {
         self.core.advance(now);
         let Some(found) = self.exchanges.get(&exchange) else { return };
         let (purpose, in_session) = (found.purpose, found.in_session);
+        let most = self.core.config.limits.redirects;
+        let (refusal, redirects) = match Redirect::of(found, status, headers, most) {
+            Some(Redirect::Followed(place)) => return self.follow(exchange, place),
+            Some(Redirect::Refused(error)) => (error, true),
+            None => (refusal(status, headers), false),
+        };
         let is_success = (200..300).contains(&status);
         let media = Media::of(headers);
         let listens =
@@ -51,10 +57,9 @@ impl Session {
             if let (true, For::Request(id)) = (is_success, purpose) {
                 self.note_session(id, headers);
             }
-            let (challenges, retry_after) = (challenges(headers), retry_after(headers));
             let reading = match media {
-                Media::Json => Reading::Whole { status, body: Vec::new(), challenges, retry_after },
-                _ => Reading::Unread { status, challenges, retry_after },
+                Media::Json if !redirects => Reading::Whole { status, body: Vec::new(), refusal },
+                _ => Reading::Unread { status, refusal },
             };
             let is_read = matches!(reading, Reading::Whole { .. });
             self.read(exchange, reading);
@@ -80,7 +85,7 @@ impl Session {
                 decoder.feed(bytes);
                 self.events(exchange);
             }
-            Some(Reading::Unread { .. } | Reading::Head) | None => {}
+            Some(Reading::Unread { .. } | Reading::Nothing | Reading::Head(_)) | None => {}
         }
         self.pump();
     }
@@ -174,7 +179,8 @@ impl Session {
     /// An HTTP+SSE server tells where messages go: within its own origin (C56, T-26).
     fn endpoint_told(&mut self, exchange: ExchangeId, reference: &str) {
         self.timers.clear(Timer::Enough(exchange));
-        match self.url.join(reference) {
+        let Some(found) = self.exchanges.get(&exchange) else { return };
+        match found.url.join(reference) {
             Ok(endpoint) => {
                 let is_first = self.endpoint.is_none();
                 self.endpoint = Some(endpoint);
@@ -193,7 +199,7 @@ impl Session {
         self.timers.clear(Timer::Enough(exchange));
         let Some(found) = self.exchanges.get(&exchange) else { return };
         match (&found.reading, found.purpose) {
-            (Reading::Head, _) => {
+            (Reading::Head(_), _) => {
                 let error = ErrorKind::Connection("the response has no head".to_owned());
                 return self.broken(exchange, Broken::Gone(ClientError::maybe(error)));
             }
@@ -201,21 +207,16 @@ impl Session {
                 let error = ErrorKind::Connection("the stream ended before the answer".to_owned());
                 return self.broken(exchange, Broken::Gone(ClientError::maybe(error)));
             }
-            (Reading::Whole { .. } | Reading::Unread { .. }, _) => {}
+            (Reading::Whole { .. } | Reading::Unread { .. } | Reading::Nothing, _) => {}
         }
         let Some(Exchange { purpose, reading, .. }) = self.exchanges.remove(&exchange) else {
             return;
         };
-        let (status, body, challenges, retry_after) = match reading {
-            Reading::Whole { status, body, challenges, retry_after } => {
-                (status, body, challenges, retry_after)
-            }
-            Reading::Unread { status, challenges, retry_after } => {
-                (status, Vec::new(), challenges, retry_after)
-            }
-            Reading::Head | Reading::Events(_) => return,
+        let (status, body, refusal) = match reading {
+            Reading::Whole { status, body, refusal } => (status, body, refusal),
+            Reading::Unread { status, refusal } => (status, Vec::new(), refusal),
+            Reading::Nothing | Reading::Head(_) | Reading::Events(_) => return,
         };
-        let refusal = refusal(status, challenges, retry_after);
         match purpose {
             For::Request(id) | For::Resume(id) => {
                 self.of_request.remove(&id);
@@ -240,15 +241,20 @@ impl Session {
         }
     }
 
-    /// The head of a response has said all that matters. The rest of it has a moment, so that the
-    /// connection may serve another exchange (C67).
+    /// The head of a response has said all that matters.
     fn finish_early(&mut self, exchange: ExchangeId) {
         self.finish(exchange);
-        let reading = Reading::Unread { status: 0, challenges: Vec::new(), retry_after: None };
-        let spent = Exchange { purpose: For::Spent, reading, in_session: false };
-        self.exchanges.insert(exchange, spent);
+        self.spend(exchange);
+    }
+
+    /// The rest of a response means nothing. It has a moment, so that the connection may serve
+    /// another exchange (C67). Gives what the exchange was.
+    pub(super) fn spend(&mut self, exchange: ExchangeId) -> Option<Exchange> {
+        let (url, reading) = (self.url.clone(), Reading::Nothing);
+        let spent = Exchange { purpose: For::Spent, reading, url, in_session: false };
         let until = self.core.now + self.core.config.limits.drain;
         self.timers.set(Timer::Enough(exchange), until);
+        self.exchanges.insert(exchange, spent)
     }
 
     /// A response that is no stream came whole.
@@ -309,7 +315,8 @@ impl Session {
             return self.standing_refused("it has no stream for changes");
         }
         if let For::Note { completes: true } = purpose {
-            return self.noted(404, true, &refusal(404, Vec::new(), None));
+            let kind = ErrorKind::Http { status: 404, retry_after: None };
+            return self.noted(404, true, &ClientError::never(kind));
         }
         self.id = None;
         self.standing_ended();
@@ -384,15 +391,4 @@ impl Session {
     pub(super) fn lose(&mut self, id: i64, error: ClientError) {
         self.core.broken(id, Broken::Gone(error));
     }
-}
-
-/// What a status says that came without a message. Nothing ran of what was refused as the client's
-/// own fault.
-fn refusal(status: u16, challenges: Vec<String>, retry_after: Option<u64>) -> ClientError {
-    let kind = match status {
-        401 | 403 => ErrorKind::Unauthorized { status, challenges },
-        _ => ErrorKind::Http { status, retry_after },
-    };
-    let ran = if status >= 500 { Ran::Maybe } else { Ran::Never };
-    ClientError { kind, ran }
 }

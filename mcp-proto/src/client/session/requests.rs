@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::exchange::{Exchange, For, Reading};
-use super::{Carriage, Carry, ExchangeId, Method, Outgoing, Session, Timer};
+use super::exchange::{Exchange, For, Reading, Sent};
+use super::{Carriage, Carry, ExchangeId, Method, Outgoing, Session, Timer, Url};
 use crate::client::Open;
 use crate::client::core::Purpose;
 
@@ -60,8 +60,8 @@ impl Session {
             ("Accept".to_owned(), "application/json, text/event-stream".to_owned()),
         ];
         all.extend(headers);
-        let target = self.endpoint.as_ref().unwrap_or(&self.url).target().to_owned();
-        self.open(what, Method::Post, target, all, body)
+        let url = self.endpoint.as_ref().unwrap_or(&self.url).clone();
+        self.open(what, Method::Post, url, all, body)
     }
 
     /// The headers that say which revision and which session a message is of. A handshake is of
@@ -91,23 +91,33 @@ impl Session {
         if let Some(from) = from.filter(|from| !from.is_empty()) {
             headers.push(("Last-Event-ID".to_owned(), from.to_owned()));
         }
-        let target = self.url.target().to_owned();
-        self.open(what, Method::Get, target, headers, Bytes::new())
+        self.open(what, Method::Get, self.url.clone(), headers, Bytes::new())
     }
 
-    pub(super) fn open(
+    fn open(
         &mut self,
         purpose: For,
         method: Method,
-        target: String,
+        url: Url,
         headers: Vec<(String, String)>,
         body: Bytes,
     ) -> ExchangeId {
+        self.begin(purpose, url, Sent { method, headers, body, redirects: 0 })
+    }
+
+    pub(super) fn begin(&mut self, purpose: For, url: Url, sent: Sent) -> ExchangeId {
         let exchange = ExchangeId(self.next_exchange);
         self.next_exchange += 1;
-        let in_session = headers.iter().any(|(name, _)| name == "Mcp-Session-Id");
-        self.exchanges.insert(exchange, Exchange { purpose, reading: Reading::Head, in_session });
-        self.core.carry(Carry::Open(Open { exchange, method, target, headers, body }));
+        self.core.carry(Carry::Open(Open {
+            exchange,
+            method: sent.method,
+            target: url.target().to_owned(),
+            headers: sent.headers.clone(),
+            body: sent.body.clone(),
+        }));
+        let in_session = sent.headers.iter().any(|(name, _)| name == "Mcp-Session-Id");
+        let reading = Reading::Head(Box::new(sent));
+        self.exchanges.insert(exchange, Exchange { purpose, reading, url, in_session });
         exchange
     }
 
@@ -134,8 +144,8 @@ impl Session {
             return;
         }
         let headers = self.headers(Vec::new(), false);
-        let target = self.url.target().to_owned();
-        let goodbye = self.open(For::Goodbye, Method::Delete, target, headers, Bytes::new());
+        let url = self.url.clone();
+        let goodbye = self.open(For::Goodbye, Method::Delete, url, headers, Bytes::new());
         self.id = None;
         self.soon_enough(goodbye);
     }

@@ -4,6 +4,7 @@ mod answers;
 mod asking;
 mod listening;
 mod negotiating;
+mod redirects;
 mod sessions;
 mod streams;
 

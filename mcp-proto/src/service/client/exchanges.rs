@@ -20,8 +20,7 @@ use crate::time::Instant;
 /// Makes HTTP requests: a pool of connections, or another library's client.
 ///
 /// A request's URI is absolute, and its headers are complete but for `Host`, framing and
-/// credentials. Whoever follows redirects does so within the origin only, and never makes another
-/// request of a POST.
+/// credentials. It follows no redirects: the client does, within the server's origin.
 pub trait HttpCarrier: Send + Sync + 'static {
     /// A response's body, piece by piece. Dropping it ends the exchange.
     type Body: Stream<Item = Result<Bytes, CarryError>> + Send + 'static;

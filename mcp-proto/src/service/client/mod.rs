@@ -48,4 +48,5 @@ pub use tap::{Tap, Tapped, TappedBody, Wire};
 
 pub use crate::client::{
     ClientError, Config, Declined, Erred, ErrorKind, Event, Learned, Limits, Ran, Server,
+    Unfollowed,
 };

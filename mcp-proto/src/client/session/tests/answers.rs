@@ -38,7 +38,12 @@ fn what_is_no_answer_fails_its_call_and_no_other() {
         (502, HTML, "<html>", "the server answered with status 502 (the call may have run)"),
         (404, HTML, "<html>", "the server answered with status 404"),
         (429, &[("Retry-After", "3")], "", "the server answered with status 429"),
-        (302, &[("Location", "http://evil/")], "", "the server answered with status 302"),
+        (
+            302,
+            &[("Location", "http://evil/")],
+            "",
+            "the server redirects to \"http://evil/\" (status 302): another origin; connect to that URL, if you trust it",
+        ),
         (401, JSON, "{}", "the server wants other credentials (status 401)"),
         (
             202,
