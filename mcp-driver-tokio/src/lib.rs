@@ -27,6 +27,8 @@
 //! Each connection is a task of its own. Services of [`Registry::local`] stay on one thread;
 //! nothing else changes.
 
+#[cfg(feature = "reqwest")]
+mod carrier;
 mod dial;
 mod net;
 mod process;
@@ -44,7 +46,11 @@ pub use mcp_stores::{PostgresBuilder, PostgresStorage};
 pub use mcp_stores::{RedisBuilder, RedisStorage};
 #[cfg(feature = "sqlite")]
 pub use mcp_stores::{SqliteBuilder, SqliteStorage};
+#[cfg(feature = "reqwest")]
+pub use reqwest;
 
+#[cfg(feature = "reqwest")]
+pub use carrier::{Reqwest, ReqwestBody};
 pub use net::TcpConnections;
 pub use process::TokioChild;
 pub use runtime::Tokio;

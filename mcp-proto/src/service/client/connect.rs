@@ -7,13 +7,13 @@ use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::child::{Child, ChildProcess};
 use super::process::Process;
 use super::{
-    Ask, Bearer, Client, ClientBuilder, ClientError, Dial, ErrorKind, Learned, Limits, PoolBuilder,
-    Proxy, Respawn, Tap, Tapped, TokenSource, Wire,
+    Ask, Bearer, Client, ClientBuilder, ClientError, Dial, ErrorKind, HttpCarrier, Learned, Limits,
+    PoolBuilder, Proxy, Respawn, Tap, Tapped, TokenSource, Wire, WithHeaders,
 };
 use crate::client::Event;
 use crate::model::LogLevel;
@@ -41,7 +41,8 @@ pub trait StartProcess: ClientDriver + Sleep {
 impl<D: ClientDriver> Client<D> {
     /// A client of the server at `url`, to be connected.
     pub fn http(url: impl Into<String>) -> Connect<Http, D> {
-        Connect::new(Http { url: url.into(), pool: PoolBuilder::default(), tokens: () })
+        let (pool, headers) = (PoolBuilder::new(), HeaderMap::new());
+        Connect::new(Http { url: url.into(), pool, headers, tokens: () })
     }
 
     /// A client of a server that `command`, a program and its arguments, starts; no shell is
@@ -129,14 +130,18 @@ impl<W, D> Connect<W, D> {
 pub struct Http<T = ()> {
     url: String,
     pool: PoolBuilder,
+    headers: HeaderMap,
     tokens: T,
 }
 
-/// Without the URL's query and without tokens: they may be secrets.
+/// Without the URL's query, values of headers, and tokens: they may be secrets.
 impl<T> fmt::Debug for Http<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = self.url.split('?').next();
-        f.debug_struct("Http").field("url", &url).field("pool", &self.pool).finish_non_exhaustive()
+        f.debug_struct("Http")
+            .field("url", &self.url.split('?').next())
+            .field("pool", &self.pool)
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
     }
 }
 
@@ -147,8 +152,9 @@ impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
     }
 
     /// Adds a header to every request. What the protocol itself sends is not to be repeated.
-    pub fn header(self, name: HeaderName, value: HeaderValue) -> Self {
-        self.pool(|pool| pool.header(name, value))
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.way.headers.append(name, value);
+        self
     }
 
     /// See [`PoolBuilder::proxy`].
@@ -170,8 +176,8 @@ impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
 
     /// Adds a bearer token to every request (R26-ATOK-01): a `String`, or a source of them.
     pub fn bearer<S: TokenSource>(self, tokens: S) -> Connect<Http<S>, D> {
-        let Http { url, pool, tokens: _ } = self.way;
-        let way = Http { url, pool, tokens };
+        let Http { url, pool, headers, tokens: _ } = self.way;
+        let way = Http { url, pool, headers, tokens };
         Connect { builder: self.builder, tap: self.tap, way, driver: PhantomData }
     }
 
@@ -181,14 +187,32 @@ impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
     /// Where the URL is none, and why the server is not known.
     pub async fn connect(self) -> Result<Client<D>, ClientError> {
         let driver = D::default();
-        let pool = self.way.pool.build(driver.clone());
-        let (url, tokens) = (self.way.url, self.way.tokens);
+        let pool = self.way.pool.clone().build(driver.clone());
+        self.connected(driver, pool).await
+    }
+
+    /// Connects by another's HTTP client, whose own affair TLS, proxies and the like are then, and
+    /// waits until the server is known.
+    ///
+    /// # Errors
+    /// Where the URL is none, and why the server is not known.
+    pub async fn connect_by(self, carrier: impl HttpCarrier) -> Result<Client<D>, ClientError> {
+        self.connected(D::default(), carrier).await
+    }
+
+    async fn connected(
+        self,
+        driver: D,
+        carrier: impl HttpCarrier,
+    ) -> Result<Client<D>, ClientError> {
+        let Http { url, pool: _, headers, tokens } = self.way;
+        let carrier = WithHeaders::with(carrier, headers);
         let client = match self.tap {
             Some(tap) => {
-                let carrier = Bearer::new(Tapped::new(pool, tap), tokens);
+                let carrier = Bearer::new(Tapped::new(carrier, tap), tokens);
                 self.builder.http(driver, carrier, &url)
             }
-            None => self.builder.http(driver, Bearer::new(pool, tokens), &url),
+            None => self.builder.http(driver, Bearer::new(carrier, tokens), &url),
         };
         let client = client.map_err(|bad| ClientError::never(ErrorKind::InvalidUrl(bad)))?;
         client.ready().await?;

@@ -15,6 +15,7 @@ mod connect;
 mod drive;
 mod exchanges;
 mod handle;
+mod headers;
 mod inner;
 mod listening;
 mod pool;
@@ -37,6 +38,7 @@ pub use exchanges::{CarryError, HttpCarrier};
 #[cfg(feature = "tls")]
 pub use futures_rustls::rustls;
 pub use handle::Client;
+pub use headers::WithHeaders;
 pub use listening::{ListenEvent, Listening};
 #[cfg(feature = "tls")]
 pub use pool::Tls;

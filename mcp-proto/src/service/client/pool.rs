@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_io::{AsyncRead, AsyncWrite};
 use futures_util::Stream;
-use http::{HeaderName, HeaderValue, Method, Request, Response};
+use http::{Method, Request, Response};
 
 use self::kept::{Kept, Place};
 use self::proxy::{Proxies, Told};
@@ -64,7 +64,6 @@ pub struct Pool<D: Dial> {
 struct Shared<D: Dial> {
     kept: Arc<Kept<D>>,
     ways: Ways,
-    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 /// How many connections a pool has, and for how long.
@@ -96,11 +95,10 @@ impl Default for PoolLimits {
 }
 
 /// What a [`Pool`] is to be.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct PoolBuilder {
     limits: PoolLimits,
-    headers: Vec<(HeaderName, HeaderValue)>,
     proxies: Told,
     #[cfg(feature = "tls")]
     tls: Tls,
@@ -115,12 +113,6 @@ impl PoolBuilder {
     /// Has so many connections, and for so long.
     pub fn limits(mut self, limits: PoolLimits) -> Self {
         self.limits = limits;
-        self
-    }
-
-    /// Adds a header to every request. What the protocol itself sends is not to be repeated.
-    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.push((name, value));
         self
     }
 
@@ -155,19 +147,7 @@ impl PoolBuilder {
             tls: self.tls,
         };
         let kept = Kept::new(driver, self.limits);
-        Pool { shared: Arc::new(Shared { kept, ways, headers: self.headers }) }
-    }
-}
-
-/// Without the values of headers: they may be secrets.
-impl fmt::Debug for PoolBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
-        f.debug_struct("PoolBuilder")
-            .field("limits", &self.limits)
-            .field("headers", &names)
-            .field("proxies", &self.proxies)
-            .finish_non_exhaustive()
+        Pool { shared: Arc::new(Shared { kept, ways }) }
     }
 }
 
@@ -271,7 +251,7 @@ impl<D: Dial> Shared<D> {
         request: &Request<Bytes>,
     ) -> Result<ResponseHead, CarryError> {
         if let Some(wire) = &mut place.wire {
-            match wire.request(request, &self.headers).await {
+            match wire.request(request).await {
                 Err(_) if wire.is_unsent() => {}
                 Err(_) if wire.is_unheard() && is_repeatable(request.method()) => {}
                 result => return result,
@@ -279,7 +259,7 @@ impl<D: Dial> Shared<D> {
             place.wire = None;
         }
         let wire = self.connect(&place.origin).await?;
-        place.wire.insert(wire).request(request, &self.headers).await
+        place.wire.insert(wire).request(request).await
     }
 
     async fn connect(&self, origin: &Origin) -> Result<Wire, CarryError> {

@@ -470,6 +470,19 @@ fn a_token_that_is_refused_is_replaced_once() {
 }
 
 #[test]
+fn headers_are_added_and_their_values_not_shown() {
+    let scripted = Scripted::default();
+    scripted.statuses.lock().unwrap().push(200);
+    let value = http::HeaderValue::from_static("hush");
+    let carrier = WithHeaders::new(scripted.clone()).header(http::header::AUTHORIZATION, value);
+    let request = http::Request::get("http://h/").body(bytes::Bytes::new()).unwrap();
+    carrier.send(request).now_or_never().unwrap().unwrap();
+    assert_eq!(*scripted.tokens.lock().unwrap(), [Some("hush".to_owned())]);
+    let shown = format!("{carrier:?}");
+    assert!(shown.contains("authorization") && !shown.contains("hush"), "{shown}");
+}
+
+#[test]
 fn a_connection_serves_one_call_after_the_other() {
     // C67
     let world = World::default();

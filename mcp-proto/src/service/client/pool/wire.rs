@@ -47,11 +47,10 @@ impl Wire {
         Self { line, via, http, out, unflushed: false, sent: false, heard: false, since: now }
     }
 
-    /// Makes a request, with `more` headers, and waits for the head of its response.
+    /// Makes a request, and waits for the head of its response.
     pub(super) async fn request(
         &mut self,
         request: &Request<Bytes>,
-        more: &[(HeaderName, HeaderValue)],
     ) -> Result<ResponseHead, CarryError> {
         let uri = request.uri();
         let whole = self.via.as_ref().map(|_| uri.to_string());
@@ -59,11 +58,10 @@ impl Wire {
         let target = whole.as_deref().unwrap_or(path);
         let host = uri.authority().map_or("", |authority| authority.as_str());
         let line = RequestLine { method: request.method().as_str(), target, host };
-        let fields = more.iter().map(|(name, value)| (name, value));
         let via = self.via.clone();
         let credentials = via.as_ref().and_then(|proxy| proxy.authorization.as_ref());
         let credentials = credentials.map(|value| (&PROXY_AUTHORIZATION, value));
-        let fields = request.headers().iter().chain(fields).chain(credentials);
+        let fields = request.headers().iter().chain(credentials);
         let begun = self.begin(line, fields, request.body());
         begun.map_err(|error| CarryError::unsent(error.to_string()))?;
         let head = self.head().await?;
