@@ -26,6 +26,17 @@
 //!
 //! Each connection is a task of its own. Services of [`Registry::local`] stay on one thread;
 //! nothing else changes.
+//!
+//! [`Client`] calls servers: over HTTP, with connections, proxies and redirects of its own
+//! ([`client::Pool`]), or in processes that it starts.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `tls` | `https://` for clients, by rustls and the platform's authorities |
+//! | `webpki-roots` | `tls`, and Mozilla's authorities, for where the platform has none |
+//! | `reqwest` | `Reqwest`, which makes a client's requests by reqwest |
+//! | `gzip`, `jwt`, `schema` | compressed streams; JSON Web Tokens; schemas that arguments are held to |
+//! | `sqlite`, `redis`, `postgres` | stores that many workers share |
 
 #[cfg(feature = "reqwest")]
 mod carrier;

@@ -61,8 +61,12 @@ impl Session {
                 self.of_request.insert(id, next);
             }
             For::Standing => self.standing.state = State::Open(next),
-            For::Note { .. } | For::Everything | For::Post(None, _) | For::Goodbye | For::Spent => {
-            }
+            For::Note { .. }
+            | For::Answer(_)
+            | For::Post(None, _)
+            | For::Everything
+            | For::Goodbye
+            | For::Spent => {}
         }
     }
 }
