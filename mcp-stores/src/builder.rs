@@ -28,7 +28,9 @@ impl<K> Builder<K> {
         self
     }
 
-    /// Who is told of failures in the background. They go to standard error by default.
+    /// Who is told that the server fails, and what to do: when news stop to come, of each sweep that
+    /// fails, and of calls that fail, once in ten seconds at most. It goes to standard error by
+    /// default.
     pub fn report(mut self, report: impl Fn(&EffectError) + Send + Sync + 'static) -> Self {
         self.report = Arc::new(report);
         self

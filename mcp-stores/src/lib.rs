@@ -64,3 +64,8 @@ const LOOK_AGAIN: core::time::Duration = core::time::Duration::from_millis(250);
 /// How long connecting to a server may take.
 #[cfg(any(feature = "redis", feature = "postgres"))]
 const CONNECT: core::time::Duration = core::time::Duration::from_secs(3);
+
+/// After how long without news the server is asked whether it is still there: a machine that lost
+/// its power closes no connections.
+#[cfg(any(feature = "redis", feature = "postgres"))]
+const QUIET: core::time::Duration = core::time::Duration::from_secs(10);

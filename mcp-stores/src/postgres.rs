@@ -4,19 +4,21 @@ use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
+use futures_util::future::try_join_all;
 use mcp_proto::effect::{EFFECT_DEADLINE, EffectError};
 use mcp_proto::service::hub::{News, Wake};
 use mcp_proto::service::storage::{SqlExecutor, SqlTables};
 use mcp_proto::service::{Hub, SessionStore, Sleep, Storage};
 use mcp_proto::store::Bell;
 use mcp_proto::store::sql::{Dialect, Param, Plan, Row, Statement};
+use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions, Postgres};
 use sqlx::{ConnectOptions, Connection, Executor, Pool};
 
-use crate::CONNECT;
 use crate::builder::Builder;
 use crate::runtime::Runtime;
 use crate::sql::{Pace, SqlStorage, fetch, unavailable};
+use crate::{CONNECT, QUIET};
 
 /// Sessions and events in a PostgreSQL database. Cloning shares its pool.
 ///
@@ -151,7 +153,9 @@ impl Storage for PostgresStorage {
 }
 
 impl PostgresBuilder {
-    /// How many connections a pool of our own holds, 4 to 10 by default.
+    /// How many connections a pool of our own has: so many from the start, more as calls need them,
+    /// and so many at most. 4 and 10 by default. What was lost is connected anew when a call needs
+    /// it.
     pub fn connections(mut self, least: u32, most: u32) -> Self {
         if let Source::Url { min, max, .. } = &mut self.kind.source {
             (*min, *max) = (least, most.max(least).max(1));
@@ -186,14 +190,19 @@ impl PostgresBuilder {
         let runtime = Runtime::here()?;
         let PostgresDatabase { source, prefix, create_tables, pace } = self.kind;
         let plan = plan(&prefix)?;
-        let connections = Connections::open(source)?;
+        let (connections, least) = Connections::open(source)?;
         let options = connections.pool.connect_options();
         let script = create_tables.then(|| script(&plan));
-        let prepared = runtime.within(EFFECT_DEADLINE, prepare(&options, script)).await;
-        prepared.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(|error| failed(&error))?;
+        let opened = async {
+            prepare(&options, script).await?;
+            // They are there for the first calls, and stay.
+            try_join_all((0..least).map(|_| connections.pool.acquire())).await
+        };
+        let opened = runtime.within(EFFECT_DEADLINE, opened).await;
+        drop(opened.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(|error| failed(&error))?);
 
         let (options, channel) = (Arc::unwrap_or_clone(options), plan.channel());
-        let listen = Listen { options, channel, listener: None };
+        let listen = Listen { options, channel, runtime: runtime.clone(), listener: None };
         let sleep: Arc<dyn Sleep> = Arc::new(runtime.clone());
         let tables = SqlTables::new(connections, plan, sleep, self.event_ttl);
         Ok(PostgresStorage(SqlStorage::start(&runtime, tables, listen, pace, self.report)))
@@ -229,32 +238,58 @@ struct Connections {
     pool: Pool<Postgres>,
 }
 
-/// A connection that was quiet for so long is asked whether it is still there.
-const QUIET: Duration = Duration::from_secs(1);
+/// A connection that was not used for so long is asked whether it is still there.
+const UNUSED: Duration = Duration::from_secs(1);
 
 impl Connections {
-    fn open(source: Source) -> Result<Self, EffectError> {
-        let pool = match source {
-            Source::Pool(pool) => pool,
-            Source::Url { url, min, max } => {
-                let options: PgConnectOptions = url.parse().map_err(|error| failed(&error))?;
-                PgPoolOptions::new()
-                    .min_connections(min)
-                    .max_connections(max)
-                    .acquire_timeout(CONNECT)
-                    .test_before_acquire(false)
-                    .before_acquire(|connection, meta| {
-                        Box::pin(async move {
-                            if meta.idle_for > QUIET {
-                                connection.ping().await?;
-                            }
-                            Ok(true)
-                        })
-                    })
-                    .connect_lazy_with(options.disable_statement_logging())
-            }
+    /// A pool that is not connected yet, and how many connections it is to have at first.
+    ///
+    /// Its own upkeep is off: while the database is away, that would hold connections which calls
+    /// need once it is back.
+    fn open(source: Source) -> Result<(Self, u32), EffectError> {
+        let (url, min, max) = match source {
+            Source::Pool(pool) => return Ok((Self { pool }, 0)),
+            Source::Url { url, min, max } => (url, min, max),
         };
-        Ok(Self { pool })
+        let options: PgConnectOptions = url.parse().map_err(|error| failed(&error))?;
+        let pool = PgPoolOptions::new()
+            .max_connections(max)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .acquire_timeout(CONNECT)
+            .test_before_acquire(false)
+            .before_acquire(|connection, meta| {
+                Box::pin(async move {
+                    if meta.idle_for > UNUSED {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
+            .connect_lazy_with(options.disable_statement_logging());
+        Ok((Self { pool }, min))
+    }
+
+    async fn once(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>, sqlx::Error> {
+        let mut lent = Lent { connection: self.pool.acquire().await?, answered: false };
+        let rows = fetch(&mut *lent.connection, sql, params).await;
+        lent.answered = true;
+        rows
+    }
+}
+
+/// A connection of the pool. One on which an answer is still to come is closed: the server may
+/// never send it.
+struct Lent {
+    connection: PoolConnection<Postgres>,
+    answered: bool,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.connection.close_on_drop();
+        }
     }
 }
 
@@ -265,14 +300,14 @@ impl SqlExecutor for Connections {
         sql: &str,
         params: &[Param<'_>],
     ) -> Result<Vec<Row>, EffectError> {
-        let mut outcome = fetch(&self.pool, sql, params).await;
+        let mut outcome = self.once(sql, params).await;
         // After a restart of the database every connection of the pool fails once.
         for _ in 0..self.pool.size() {
             match &outcome {
                 Err(error) if may_repeat(statement, error) => {}
                 _ => break,
             }
-            outcome = fetch(&self.pool, sql, params).await;
+            outcome = self.once(sql, params).await;
         }
         outcome.map_err(|error| failed(&error))
     }
@@ -292,6 +327,7 @@ fn may_repeat(statement: Statement, error: &sqlx::Error) -> bool {
 struct Listen {
     options: PgConnectOptions,
     channel: String,
+    runtime: Runtime,
     listener: Option<PgListener>,
 }
 
@@ -299,21 +335,34 @@ impl Listen {
     async fn connect(&mut self) -> Result<News, sqlx::Error> {
         let one = PgPoolOptions::new().max_connections(1).acquire_timeout(CONNECT);
         let pool = one.connect_lazy_with(self.options.clone());
-        let mut listener = PgListener::connect_with(&pool).await?;
-        listener.listen(&self.channel).await?;
-        self.listener = Some(listener);
+        let connected = async {
+            let mut listener = PgListener::connect_with(&pool).await?;
+            listener.eager_reconnect(false);
+            listener.listen(&self.channel).await?;
+            Ok(listener)
+        };
+        let connected = self.runtime.within(EFFECT_DEADLINE, connected).await;
+        self.listener = Some(connected.unwrap_or(Err(sqlx::Error::PoolTimedOut))?);
         Ok(News::Any)
     }
 
     async fn hear(&mut self) -> Result<News, sqlx::Error> {
         let Some(mut listener) = self.listener.take() else { return self.connect().await };
-        // It connects anew by itself, and says with nothing that it had to.
-        let heard = listener.try_recv().await?;
-        self.listener = Some(listener);
-        Ok(match heard.and_then(|notice| Bell::parse(notice.payload())) {
-            Some(bell) => News::Of(vec![bell]),
-            None => News::Any,
-        })
+        loop {
+            match self.runtime.within(QUIET, listener.try_recv()).await {
+                Some(heard) => {
+                    // Nothing says that the connection was lost.
+                    let Some(notice) = heard? else { return self.connect().await };
+                    self.listener = Some(listener);
+                    let bell = Bell::parse(notice.payload());
+                    return Ok(bell.map_or(News::Any, |bell| News::Of(vec![bell])));
+                }
+                None => {
+                    let asked = self.runtime.within(CONNECT, listener.execute("SELECT 1")).await;
+                    asked.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+                }
+            }
+        }
     }
 }
 

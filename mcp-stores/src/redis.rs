@@ -1,24 +1,27 @@
 //! Redis, for workers anywhere.
 
 use core::fmt;
+use core::future::Future;
+use core::time::Duration;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use futures_util::StreamExt;
+use futures_util::future::{BoxFuture, Shared};
+use futures_util::{FutureExt, StreamExt};
 use mcp_proto::effect::EffectError;
 use mcp_proto::service::hub::{News, WaitingHub, Wake};
 use mcp_proto::service::storage::{RedisExecutor, RedisKeys};
 use mcp_proto::service::{Hub, SessionStore, Simple, Sleep, Storage};
 use mcp_proto::store::Bell;
 use mcp_proto::store::redis::{Layout, Script, Value};
-use redis::aio::{MultiplexedConnection, PubSubStream};
+use redis::aio::{MultiplexedConnection, PubSubSink, PubSubStream};
 use redis::{AsyncConnectionConfig, Client, RedisError};
 
 use crate::background::{Background, Kept};
 use crate::builder::Builder;
 use crate::runtime::Runtime;
-use crate::{CONNECT, LOOK_AGAIN};
+use crate::{CONNECT, LOOK_AGAIN, QUIET};
 
 /// Sessions and events on a Redis server, 6.2 or later. Cloning shares its connections: one for
 /// commands, one for news.
@@ -112,7 +115,7 @@ impl RedisBuilder {
         let runtime = Runtime::here()?;
         let RedisServer { client, prefix, keep } = self.kind;
         let connection = Connection::new(client.map_err(|error| failed(&error))?);
-        connection.get().await.map_err(|error| failed(&error))?;
+        connection.current().await.map_err(|error| failed(&error))?;
         let layout = Layout::new(prefix);
         let subscribe = Subscribe {
             connection: connection.clone(),
@@ -124,8 +127,8 @@ impl RedisBuilder {
         let sleep: Arc<dyn Sleep> = Arc::new(runtime.clone());
         let keys = RedisKeys::new(connection, layout, Arc::clone(&sleep), keep, self.event_ttl);
         let hub = WaitingHub::new(keys.clone(), sleep);
-        let mut background = Background::default();
         let report = self.report;
+        let mut background = Background::new(Arc::clone(&report));
         background.run(&runtime, hub.heed(subscribe, LOOK_AGAIN, move |error| report(error)));
         Ok(RedisStorage { keys, hub, background: Arc::new(background) })
     }
@@ -143,9 +146,16 @@ struct Connection(Arc<Inner>);
 
 struct Inner {
     client: Client,
-    current: Mutex<Option<MultiplexedConnection>>,
+    current: Mutex<Option<Connecting>>,
     scripts: Vec<(Script, redis::Script)>,
 }
+
+/// One connection, for all who wait for it and use it.
+type Connecting = Shared<BoxFuture<'static, Result<MultiplexedConnection, RedisError>>>;
+
+/// A connection on which an answer takes longer is given up: the server may never send it. Calls
+/// end by a timer of their own, a little later.
+const ANSWER: Duration = Duration::from_secs(4);
 
 impl Connection {
     fn new(client: Client) -> Self {
@@ -153,26 +163,30 @@ impl Connection {
         Self(Arc::new(Inner { client, current: Mutex::default(), scripts }))
     }
 
-    async fn get(&self) -> Result<MultiplexedConnection, RedisError> {
-        if let Some(current) = self.with_current(|current| current.clone()) {
-            return Ok(current);
+    /// The connection as it is now, or is being made.
+    fn current(&self) -> Connecting {
+        let connect = || {
+            let config = AsyncConnectionConfig::new()
+                .set_connection_timeout(Some(CONNECT))
+                .set_response_timeout(Some(ANSWER));
+            let client = self.0.client.clone();
+            let connect =
+                async move { client.get_multiplexed_async_connection_with_config(&config).await };
+            connect.boxed().shared()
+        };
+        self.slot().get_or_insert_with(connect).clone()
+    }
+
+    /// That one is of no use any more: the next call connects anew.
+    fn lost(&self, connection: &Connecting) {
+        let mut slot = self.slot();
+        if slot.as_ref().is_some_and(|current| current.ptr_eq(connection)) {
+            *slot = None;
         }
-        // Calls end by a timer of our own, which is the longer one.
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECT))
-            .set_response_timeout(None);
-        let new = self.0.client.get_multiplexed_async_connection_with_config(&config).await?;
-        self.with_current(|current| *current = Some(new.clone()));
-        Ok(new)
     }
 
-    /// The server went: the next call connects anew.
-    fn lost(&self) {
-        self.with_current(|current| *current = None);
-    }
-
-    fn with_current<T>(&self, then: impl FnOnce(&mut Option<MultiplexedConnection>) -> T) -> T {
-        then(&mut self.0.current.lock().unwrap_or_else(PoisonError::into_inner))
+    fn slot(&self) -> MutexGuard<'_, Option<Connecting>> {
+        self.0.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn invoke(
@@ -190,10 +204,11 @@ impl Connection {
         for argument in arguments {
             invocation.arg(*argument);
         }
-        let mut connection = self.get().await?;
-        let outcome = invocation.invoke_async(&mut connection).await;
-        if outcome.as_ref().is_err_and(|error| error.is_unrecoverable_error()) {
-            self.lost();
+        let connection = self.current();
+        let mut connected = connection.clone().await.inspect_err(|_| self.lost(&connection))?;
+        let outcome = invocation.invoke_async(&mut connected).await;
+        if outcome.as_ref().is_err_and(is_fatal) {
+            self.lost(&connection);
         }
         outcome
     }
@@ -208,13 +223,18 @@ impl RedisExecutor for Connection {
     ) -> Result<Value, EffectError> {
         let value = match self.invoke(script, keys, arguments).await {
             // It may have been done, or not: only what may be done twice is tried again.
-            Err(error) if error.is_unrecoverable_error() && script.may_repeat() => {
+            Err(error) if is_fatal(&error) && script.may_repeat() => {
                 self.invoke(script, keys, arguments).await
             }
             value => value,
         };
         value.map(plain).map_err(|error| failed(&error))
     }
+}
+
+/// Whether the connection cannot be used any more.
+fn is_fatal(error: &RedisError) -> bool {
+    error.is_unrecoverable_error() || error.is_io_error()
 }
 
 fn plain(value: redis::Value) -> Value {
@@ -232,7 +252,7 @@ struct Subscribe {
     connection: Connection,
     channel: String,
     runtime: Runtime,
-    heard: Option<PubSubStream>,
+    heard: Option<(PubSubSink, PubSubStream)>,
 }
 
 impl Subscribe {
@@ -240,28 +260,42 @@ impl Subscribe {
         let subscribe = async {
             let mut pubsub = self.connection.0.client.get_async_pubsub().await?;
             pubsub.subscribe(&self.channel).await?;
-            Ok(pubsub.into_on_message())
+            Ok(pubsub.split())
         };
-        let subscribed = self.runtime.within(CONNECT, subscribe).await;
-        let subscribed =
-            subscribed.unwrap_or(Err(RedisError::from(io::Error::from(io::ErrorKind::TimedOut))));
-        self.heard = Some(subscribed.map_err(|error| failed(&error))?);
+        self.heard = Some(self.soon(subscribe).await?);
         Ok(News::Any)
+    }
+
+    async fn soon<T>(
+        &self,
+        answer: impl Future<Output = Result<T, RedisError>>,
+    ) -> Result<T, EffectError> {
+        let answer = self.runtime.within(CONNECT, answer).await;
+        let late = || Err(RedisError::from(io::Error::from(io::ErrorKind::TimedOut)));
+        answer.unwrap_or_else(late).map_err(|error| failed(&error))
     }
 }
 
 impl Wake for Subscribe {
     async fn next(&mut self) -> Result<News, EffectError> {
-        let Some(heard) = &mut self.heard else {
+        let Some((mut sink, mut stream)) = self.heard.take() else {
             return self.connect().await;
         };
-        let Some(message) = heard.next().await else {
-            self.heard = None;
-            self.connection.lost();
+        let heard = loop {
+            match self.runtime.within(QUIET, stream.next()).await {
+                Some(heard) => break heard,
+                None => self.soon(sink.ping::<redis::Value>()).await?,
+            };
+        };
+        let Some(message) = heard else {
+            *self.connection.slot() = None; // it was to the same server
             return Err(EffectError::Unavailable(
-                "redis store: the connection for news was closed; connecting anew".into(),
+                "redis store: the connection for news was closed, and is being made anew; is the \
+                 server running?"
+                    .into(),
             ));
         };
+        self.heard = Some((sink, stream));
         let bell = core::str::from_utf8(message.get_payload_bytes()).ok().and_then(Bell::parse);
         Ok(bell.map_or(News::Any, |bell| News::Of(vec![bell])))
     }

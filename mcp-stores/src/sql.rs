@@ -12,7 +12,7 @@ use mcp_proto::service::{Hub, SessionStore, Simple, Storage};
 use mcp_proto::store::sql::{Param, Row, Value};
 use sqlx::query::Query;
 use sqlx::{
-    ColumnIndex, Database, Decode, Encode, Executor, IntoArguments, Pool, Row as _, Type, TypeInfo,
+    ColumnIndex, Database, Decode, Encode, Executor, IntoArguments, Row as _, Type, TypeInfo,
     ValueRef,
 };
 
@@ -20,15 +20,15 @@ use crate::LOOK_AGAIN;
 use crate::background::{Background, Kept, Report};
 use crate::runtime::Runtime;
 
-/// A database whose parameters and columns are what the plan's statements use.
-pub(crate) async fn fetch<DB>(
-    pool: &Pool<DB>,
+/// The rows of a statement. `DB` is a database whose parameters and columns are what the plan's
+/// statements use.
+pub(crate) async fn fetch<'e, DB>(
+    executor: impl Executor<'e, Database = DB>,
     sql: &str,
     params: &[Param<'_>],
 ) -> Result<Vec<Row>, sqlx::Error>
 where
     DB: Database,
-    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
     for<'q> DB::Arguments<'q>: IntoArguments<'q, DB>,
     for<'q> &'q str: Encode<'q, DB> + Type<DB>,
     for<'q> &'q [u8]: Encode<'q, DB> + Type<DB>,
@@ -37,7 +37,7 @@ where
     usize: ColumnIndex<DB::Row>,
 {
     let query = params.iter().fold(sqlx::query(sql), bind);
-    let rows = query.fetch_all(pool).await?;
+    let rows = query.fetch_all(executor).await?;
     rows.iter().map(|row| (0..row.len()).map(|column| value::<DB>(row, column)).collect()).collect()
 }
 
@@ -107,7 +107,7 @@ impl<E: SqlExecutor> SqlStorage<E> {
         report: Report,
     ) -> Self {
         let hub = WaitingHub::new(tables.clone(), Arc::new(runtime.clone()));
-        let mut background = Background::default();
+        let mut background = Background::new(Arc::clone(&report));
         let heard = Arc::clone(&report);
         background.run(runtime, hub.heed(wake, pace.look_again, move |error| heard(error)));
         let swept = tables.clone();

@@ -150,8 +150,13 @@ impl Connections {
     }
 
     fn failed(&self, error: &sqlx::Error) -> EffectError {
-        let what = format!("sqlite store ({})", self.path.display());
-        unavailable(&what, "can this process write there, and to its folder?", error)
+        const BUSY: i32 = 5; // the low byte; the rest says what for
+        let code = error.as_database_error().and_then(|error| error.code()?.parse().ok());
+        let advice = match code.map(|code: i32| code & 0xff) {
+            Some(BUSY) => "is a transaction left open on it by another process?",
+            _ => "can this process write there, and to its folder?",
+        };
+        unavailable(&format!("sqlite store ({})", self.path.display()), advice, error)
     }
 }
 

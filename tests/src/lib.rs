@@ -7,6 +7,8 @@
 mod exercise;
 #[cfg(feature = "stores")]
 pub mod servers;
+#[cfg(feature = "stores")]
+pub mod storage;
 
 pub use exercise::exercise;
 

@@ -31,10 +31,12 @@ impl Server {
     /// Starts one; says so and returns `None` where it is not installed.
     ///
     /// # Panics
-    /// Where it does not start.
+    /// Where it does not start, or is not installed though `MCP_ENGINES` is `all`.
     pub fn start(kind: Kind) -> Option<Self> {
         let program = kind.program();
         let Some(program) = program else {
+            let needed = std::env::var_os("MCP_ENGINES").is_some_and(|it| it == "all");
+            assert!(!needed, "{kind:?} is not installed, and MCP_ENGINES wants all");
             println!("{kind:?} is not installed: its stores were not tested");
             return None;
         };

@@ -9,6 +9,7 @@ use mcp_proto::service::Storage;
 use mcp_proto::testing::contract::{self, Report, Subject};
 use mcp_stores::{PostgresStorage, RedisStorage, SqliteStorage};
 use mcp_tests::servers::{Kind, Server};
+use mcp_tests::storage::Opened;
 
 use crate::runtime::Runtime;
 
@@ -43,6 +44,12 @@ fn table(title: &str, report: &Report, broken: &mut String) {
     if !report.passed() {
         let _ = writeln!(broken, "{title}\n{report}");
     }
+}
+
+#[test]
+fn memory_holds_to_the_contract() {
+    let memory = Opened::memory();
+    suite("memory", || async { Ok(memory.clone()) });
 }
 
 #[test]

@@ -1,101 +1,16 @@
 //! What happens to stores beside their calls: restarts, races at the start, upkeep, the end.
 
-use std::future::Future;
-use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
-use bytes::Bytes;
 use futures_util::future::{join, join_all};
-use mcp_proto::effect::{EffectError, Reply};
-use mcp_proto::service::{Execution, Hub, SessionStore, Storage};
-use mcp_proto::store::{Cursor, HubOp, Polled, Read, SessionOp};
+use mcp_proto::effect::EffectError;
+use mcp_proto::service::Storage;
 use mcp_proto::testing::contract::Time;
-use mcp_proto::time::Instant;
 use mcp_stores::{PostgresStorage, RedisStorage, SqliteStorage};
 use mcp_tests::servers::{Kind, Server};
 
 use crate::runtime::Runtime;
-
-const TTL: Duration = Duration::from_secs(600);
-
-/// A store and a hub, with their operations as functions.
-struct Worker {
-    sessions: Arc<dyn SessionStore>,
-    hub: Arc<dyn Hub>,
-}
-
-type Answer<T> = Result<T, EffectError>;
-
-impl Worker {
-    fn of(storage: &impl Storage) -> Self {
-        Self { sessions: storage.session_store(), hub: storage.hub() }
-    }
-
-    async fn create(&self, id: &str, data: &str, ttl: Duration) -> Answer<bool> {
-        let (id, data) = (id.to_owned(), Bytes::copy_from_slice(data.as_bytes()));
-        let op = SessionOp::Create { id, data, ttl };
-        match done(self.sessions.execute(Instant::ZERO, op)).await? {
-            Reply::Created(created) => Ok(created),
-            reply => panic!("{reply:?}"),
-        }
-    }
-
-    async fn get(&self, id: &str) -> Answer<Option<Bytes>> {
-        let op = SessionOp::Get { id: id.to_owned(), renew: None };
-        match done(self.sessions.execute(Instant::ZERO, op)).await? {
-            Reply::Record(record) => Ok(record.map(|record| record.data)),
-            reply => panic!("{reply:?}"),
-        }
-    }
-
-    async fn publish(&self, topic: &str, message: &str, ttl: Duration) -> Answer<Cursor> {
-        let message = Bytes::copy_from_slice(message.as_bytes());
-        let op = HubOp::Publish { topic: topic.to_owned(), message, ttl, keep: 1_000 };
-        match done(self.hub.execute(Instant::ZERO, op)).await? {
-            Reply::Published(cursor) => Ok(cursor),
-            reply => panic!("{reply:?}"),
-        }
-    }
-
-    /// The messages after a cursor, which may lose none.
-    async fn poll(&self, topic: &str, after: &Cursor, wait: Duration) -> Answer<Vec<Bytes>> {
-        let op = HubOp::Poll { topics: vec![(topic.to_owned(), after.clone())], wait };
-        match done(self.hub.execute(Instant::ZERO, op)).await? {
-            Reply::Polled(polled) => Ok(polled.into_iter().flat_map(messages).collect()),
-            reply => panic!("{reply:?}"),
-        }
-    }
-}
-
-fn messages(polled: Polled) -> Vec<Bytes> {
-    match polled.read {
-        Read::Messages { messages, lost: false, .. } => {
-            messages.into_iter().map(|(_, message)| message).collect()
-        }
-        read => panic!("something was lost: {read:?}"),
-    }
-}
-
-async fn done(execution: Execution) -> Answer<Reply> {
-    match execution {
-        Execution::Done(reply) => reply,
-        Execution::Later(reply) => reply.await,
-    }
-}
-
-/// Tries again until it is done, as a client would; how often it failed.
-async fn retried<T, F: Future<Output = Answer<T>>>(
-    time: &dyn Time,
-    mut call: impl FnMut() -> F,
-) -> (T, usize) {
-    for failed in 0..200 {
-        match call().await {
-            Ok(value) => return (value, failed),
-            Err(_) => time.pass(Duration::from_millis(50)).await,
-        }
-    }
-    panic!("it never came back: {:?}", call().await.err());
-}
+use crate::worker::{TTL, Worker, retried};
 
 /// A server is stopped and started under two workers, with a poll waiting all the time.
 async fn restarted<S: Storage>(server: &mut Server, runtime: Runtime, one: &S, two: &S) {
@@ -220,29 +135,41 @@ fn a_sqlite_file_keeps_sessions_and_events_and_is_swept() {
 #[test]
 fn redis_keeps_no_more_than_it_was_told_and_for_no_longer() {
     let Some(server) = Server::start(Kind::Redis) else { return };
+    for runtime in Runtime::ALL {
+        runtime.block_on(async {
+            let prefix = format!("{runtime:?}:");
+            let builder = RedisStorage::builder(&server.url()).keep(5).prefix(&prefix);
+            let storage = builder.event_ttl(Duration::from_millis(1)).open().await.expect("opened");
+            let worker = Worker::of(&storage);
+            let mut client = redis::Client::open(server.url())
+                .expect("a client")
+                .get_multiplexed_async_connection()
+                .await
+                .expect("connected");
+            for n in 0..20 {
+                worker.publish("topic", &n.to_string(), TTL).await.expect("published");
+            }
+            worker.create("session", "{}", TTL).await.expect("created");
+            let command = redis::cmd("XLEN").arg(format!("{prefix}topic:topic")).clone();
+            assert_eq!(command.query_async::<u64>(&mut client).await.expect("counted"), 5);
+            let keys: Vec<String> = redis::cmd("KEYS")
+                .arg(format!("{prefix}*"))
+                .query_async(&mut client)
+                .await
+                .expect("listed");
+            assert_eq!(keys.len(), 2, "{keys:?}");
+            for key in keys {
+                let ttl: i64 =
+                    redis::cmd("TTL").arg(&key).query_async(&mut client).await.expect("ttl");
+                assert!((590..=600).contains(&ttl), "{key} lives for {ttl} s");
+            }
+        });
+    }
     Runtime::Tokio.block_on(async {
-        let builder = RedisStorage::builder(&server.url()).keep(5).prefix("own:");
-        let storage = builder.event_ttl(Duration::from_millis(1)).open().await.expect("opened");
-        let worker = Worker::of(&storage);
-        let mut client = redis::Client::open(server.url())
-            .expect("a client")
-            .get_multiplexed_async_connection()
-            .await
-            .expect("connected");
-        for n in 0..20 {
-            worker.publish("topic", &n.to_string(), TTL).await.expect("published");
-        }
-        worker.create("session", "{}", TTL).await.expect("created");
-        let command = redis::cmd("XLEN").arg("own:topic:topic").clone();
-        assert_eq!(command.query_async::<u64>(&mut client).await.expect("counted"), 5);
-        let keys: Vec<String> =
-            redis::cmd("KEYS").arg("*").query_async(&mut client).await.expect("listed");
-        assert_eq!(keys.len(), 2, "{keys:?}");
-        for key in keys {
-            assert!(key.starts_with("own:"), "{key}");
-            let ttl: i64 = redis::cmd("TTL").arg(&key).query_async(&mut client).await.expect("ttl");
-            assert!((590..=600).contains(&ttl), "{key} lives for {ttl} s");
-        }
+        let client = redis::Client::open(server.url()).expect("a client");
+        let mut client = client.get_multiplexed_async_connection().await.expect("connected");
+        let keys: u64 = redis::cmd("DBSIZE").query_async(&mut client).await.expect("counted");
+        assert_eq!(keys, 4, "nothing is kept elsewhere");
     });
 }
 
@@ -251,97 +178,109 @@ fn redis_keeps_no_more_than_it_was_told_and_for_no_longer() {
 fn postgres_is_kept_up_by_one_of_many_workers() {
     let Some(server) = Server::start(Kind::Postgres) else { return };
     let (url, minute) = (server.url(), Duration::from_secs(60));
-    Runtime::Tokio.block_on(async {
-        let one = sqlx::postgres::PgPoolOptions::new().max_connections(1);
-        let pool = one.connect(&url).await.expect("a pool");
+    for runtime in Runtime::ALL {
+        let prefix = format!("race_{runtime:?}_").to_lowercase();
+        runtime.block_on(async {
+            let one = sqlx::postgres::PgPoolOptions::new().max_connections(1);
+            let pool = one.connect(&url).await.expect("a pool");
 
-        // Workers that start at once create the tables once; the sweeper of one was there first.
-        let open = || PostgresStorage::builder(&url).connections(1, 2).prefix("race_").open();
-        let storages = join_all((0..8).map(|_| open())).await;
-        let storages: Vec<_> = storages.into_iter().map(|it| it.expect("opened")).collect();
-        let first = storages.first().expect("eight");
-        assert_eq!(first.state_table(), "race_state");
-        let (_, failed) = retried(&Runtime::Tokio.time(), || async {
-            match first.due(minute).await? {
-                false => Ok(()),
-                true => Err(EffectError::TimedOut),
-            }
-        })
-        .await;
-        println!("swept at the start, seen after {failed} looks");
-        let swept = join_all(storages.iter().map(|it| it.sweep_if_due(minute))).await;
-        assert_eq!(swept.into_iter().filter(|it| *it == Ok(true)).count(), 0, "not due");
-        sqlx::query("UPDATE race_state SET updated_at = updated_at - interval '61 s'")
+            // Workers that start at once create the tables once; the sweeper of one was there first.
+            let open = || PostgresStorage::builder(&url).connections(1, 2).prefix(&prefix).open();
+            let storages = join_all((0..8).map(|_| open())).await;
+            let storages: Vec<_> = storages.into_iter().map(|it| it.expect("opened")).collect();
+            let first = storages.first().expect("eight");
+            assert_eq!(first.state_table(), format!("{prefix}state"));
+            let (_, failed) = retried(&runtime.time(), || async {
+                match first.due(minute).await? {
+                    false => Ok(()),
+                    true => Err(EffectError::TimedOut),
+                }
+            })
+            .await;
+            println!("swept at the start, seen after {failed} looks");
+            let swept = join_all(storages.iter().map(|it| it.sweep_if_due(minute))).await;
+            assert_eq!(swept.into_iter().filter(|it| *it == Ok(true)).count(), 0, "not due");
+            sqlx::query(&format!(
+                "UPDATE {prefix}state SET updated_at = updated_at - interval '61 s'"
+            ))
             .execute(&pool)
             .await
             .expect("a minute passed");
-        assert_eq!(first.due(minute).await, Ok(true));
-        let swept = join_all(storages.iter().map(|it| it.sweep_if_due(minute))).await;
-        assert_eq!(swept.into_iter().filter(|it| *it == Ok(true)).count(), 1, "one sweeps");
+            assert_eq!(first.due(minute).await, Ok(true));
+            let swept = join_all(storages.iter().map(|it| it.sweep_if_due(minute))).await;
+            assert_eq!(swept.into_iter().filter(|it| *it == Ok(true)).count(), 1, "one sweeps");
 
-        // What is remembered has a time, and is the newest.
-        assert_eq!(first.recall("key").await, Ok(None));
-        for value in ["1", "2"] {
-            first.remember("key", value).await.expect("remembered");
-        }
-        let other = storages.last().expect("eight");
-        assert_eq!(other.recall("key").await.expect("recalled").as_deref(), Some("2"));
-
-        // What has expired is gone for good.
-        let worker = Worker::of(first);
-        let brief = Duration::from_millis(1);
-        for n in 0..100 {
-            assert_eq!(worker.create(&format!("brief {n}"), "{}", brief).await, Ok(true));
-        }
-        worker.publish("lasting", "{}", TTL).await.expect("published");
-        sqlx::query("UPDATE race_events SET expires_at = now()")
-            .execute(&pool)
-            .await
-            .expect("done");
-        sqlx::query("UPDATE race_topics SET expires_at = now()")
-            .execute(&pool)
-            .await
-            .expect("done");
-        Runtime::Tokio.time().pass(Duration::from_millis(20)).await;
-        first.sweep().await.expect("swept");
-        for table in ["race_sessions", "race_events", "race_topics"] {
-            let count = format!("SELECT count(*) FROM {table}");
-            let left: i64 = sqlx::query_scalar(&count).fetch_one(&pool).await.expect("counted");
-            assert_eq!(left, 0, "{table}");
-        }
-
-        // Their connections end with them.
-        drop((worker, storages));
-        let connections = "SELECT count(*) FROM pg_stat_activity \
-                           WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
-        retried(&Runtime::Tokio.time(), || async {
-            match sqlx::query_scalar::<_, i64>(connections).fetch_one(&pool).await {
-                Ok(0) => Ok(()),
-                _ => Err(EffectError::TimedOut),
+            // What is remembered has a time, and is the newest.
+            assert_eq!(first.recall("key").await, Ok(None));
+            for value in ["1", "2"] {
+                first.remember("key", value).await.expect("remembered");
             }
-        })
-        .await;
-    });
+            let other = storages.last().expect("eight");
+            assert_eq!(other.recall("key").await.expect("recalled").as_deref(), Some("2"));
+
+            // What has expired is gone for good.
+            let worker = Worker::of(first);
+            let brief = Duration::from_millis(1);
+            for n in 0..100 {
+                assert_eq!(worker.create(&format!("brief {n}"), "{}", brief).await, Ok(true));
+            }
+            worker.publish("lasting", "{}", TTL).await.expect("published");
+            sqlx::query(&format!("UPDATE {prefix}events SET expires_at = now()"))
+                .execute(&pool)
+                .await
+                .expect("done");
+            sqlx::query(&format!("UPDATE {prefix}topics SET expires_at = now()"))
+                .execute(&pool)
+                .await
+                .expect("done");
+            runtime.time().pass(Duration::from_millis(20)).await;
+            first.sweep().await.expect("swept");
+            for table in ["sessions", "events", "topics"] {
+                let count = format!("SELECT count(*) FROM {prefix}{table}");
+                let left: i64 = sqlx::query_scalar(&count).fetch_one(&pool).await.expect("counted");
+                assert_eq!(left, 0, "{table}");
+            }
+
+            // Their connections end with them.
+            drop((worker, storages));
+            let connections = "SELECT count(*) FROM pg_stat_activity \
+                           WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+            retried(&runtime.time(), || async {
+                match sqlx::query_scalar::<_, i64>(connections).fetch_one(&pool).await {
+                    Ok(0) => Ok(()),
+                    _ => Err(EffectError::TimedOut),
+                }
+            })
+            .await;
+        });
+    }
 }
 
 #[test]
 fn postgres_tables_may_come_from_migrations_and_be_used_by_a_pool_of_ones_own() {
     let Some(server) = Server::start(Kind::Postgres) else { return };
-    Runtime::Tokio.block_on(async {
-        let pool = sqlx::PgPool::connect(&server.url()).await.expect("a pool");
-        let storage = PostgresStorage::from_pool(pool.clone()).create_tables(false);
-        let storage = storage.prefix("own_").report(|_| {}).open().await.expect("opened");
-        let error = Worker::of(&storage).get("id").await.expect_err("there are no tables");
-        assert!(error.to_string().contains("own_sessions"), "{error}");
+    for runtime in Runtime::ALL {
+        let prefix = format!("own_{runtime:?}_").to_lowercase();
+        runtime.block_on(async {
+            let pool = sqlx::PgPool::connect(&server.url()).await.expect("a pool");
+            let storage = PostgresStorage::from_pool(pool.clone()).create_tables(false);
+            let storage = storage.prefix(&prefix).report(|_| {}).open().await.expect("opened");
+            let error = Worker::of(&storage).get("id").await.expect_err("there are no tables");
+            assert!(error.to_string().contains(&format!("{prefix}sessions")), "{error}");
 
-        let schema = PostgresStorage::schema("own_").expect("a good prefix");
-        assert!(PostgresStorage::schema("own; DROP").is_err());
-        sqlx::raw_sql(&schema).execute(&pool).await.expect("migrated");
-        let worker = Worker::of(&storage);
-        assert_eq!(worker.create("id", "{}", TTL).await, Ok(true));
-        let other = PostgresStorage::from_pool(pool.clone()).open().await.expect("opened");
-        assert_eq!(Worker::of(&other).get("id").await, Ok(None), "another prefix, other tables");
-        drop((worker, storage, other));
-        assert!(!pool.is_closed(), "a pool of one's own stays open");
-    });
+            let schema = PostgresStorage::schema(&prefix).expect("a good prefix");
+            assert!(PostgresStorage::schema("own; DROP").is_err());
+            sqlx::raw_sql(&schema).execute(&pool).await.expect("migrated");
+            let worker = Worker::of(&storage);
+            assert_eq!(worker.create("id", "{}", TTL).await, Ok(true));
+            let other = PostgresStorage::from_pool(pool.clone()).open().await.expect("opened");
+            assert_eq!(
+                Worker::of(&other).get("id").await,
+                Ok(None),
+                "another prefix, other tables"
+            );
+            drop((worker, storage, other));
+            assert!(!pool.is_closed(), "a pool of one's own stays open");
+        });
+    }
 }

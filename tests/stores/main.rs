@@ -5,4 +5,6 @@
 mod contract;
 mod lifecycle;
 mod runtime;
+mod settings;
+mod worker;
 mod workers;
