@@ -13,10 +13,11 @@ use super::host::Carrier;
 use super::line::Errand;
 use super::live::{Edition, Live};
 use super::{Command, Dispatched, Execution, Host, Outbox, Question, Running, Runtime, Threading};
-use crate::effect::{EffectError, EffectId, Reply};
+use crate::effect::{Effect, EffectError, EffectId, Reply};
 use crate::model::{Failure, FailureKind, Outcome};
 use crate::server::{Answered, AskId, CallId, Event, Output};
-use crate::time::Instant;
+use crate::store::HubOp;
+use crate::time::{Instant, earlier};
 
 /// Everything that runs for one machine.
 pub(crate) struct Work<R, M: Threading> {
@@ -29,13 +30,20 @@ pub(crate) struct Work<R, M: Threading> {
     outbox: Outbox,
     calls: FuturesUnordered<Running<M>>,
     /// Few at a time, so they are polled in turn.
-    effects: Vec<(EffectId, Answering)>,
+    effects: Vec<UnderWay>,
     /// The questions that clients have.
     asks: Vec<(AskId, Question)>,
     errands: Errands,
 }
 
-type Answering = Pin<Box<dyn Future<Output = Result<Reply, EffectError>> + Send>>;
+/// An effect that takes its time.
+struct UnderWay {
+    id: EffectId,
+    answering: Pin<Box<dyn Future<Output = Result<Reply, EffectError>> + Send>>,
+    /// Until when a poll of the hub may wait for news. Hubs keep that too, but one in memory that
+    /// has no timer.
+    waits: Option<Instant>,
+}
 
 /// What handlers, or what they started elsewhere, still want done is not done any more.
 impl<R, M: Threading> Drop for Work<R, M> {
@@ -72,7 +80,8 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
 
     /// When something is to be done at the latest.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.errands.poll_timeout()
+        let waits = self.effects.iter().map(|effect| effect.waits);
+        waits.fold(self.errands.poll_timeout(), earlier)
     }
 
     /// Wakes `waker` when a handler says something.
@@ -138,11 +147,19 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                     self.cancel(id);
                 }
                 Output::Event(Event::Answered(id, answered)) => self.answered(id, answered),
-                Output::Effect(id, effect) => match self.host.answer(effect) {
-                    Execution::Done(reply) => machine.handle_reply(now, id, reply),
-                    Execution::Later(reply) => self.effects.push((id, reply)),
-                },
-                Output::Abandon(id) => self.effects.retain(|(own, _)| *own != id),
+                Output::Effect(id, effect) => {
+                    let waits = match &effect {
+                        Effect::Hub(HubOp::Poll { wait, .. }) => Some(now + *wait),
+                        _ => None,
+                    };
+                    match self.host.answer(effect) {
+                        Execution::Done(reply) => machine.handle_reply(now, id, reply),
+                        Execution::Later(answering) => {
+                            self.effects.push(UnderWay { id, answering, waits });
+                        }
+                    }
+                }
+                Output::Abandon(id) => self.effects.retain(|effect| effect.id != id),
             }
         }
         moved
@@ -254,15 +271,18 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
         now: Instant,
         cx: &mut Context<'_>,
     ) -> bool {
-        let mut moved = false;
-        self.effects.retain_mut(|(id, effect)| match effect.as_mut().poll(cx) {
-            Poll::Ready(reply) => {
-                machine.handle_reply(now, *id, reply);
-                moved = true;
-                false
-            }
-            Poll::Pending => true,
+        let before = self.effects.len();
+        self.effects.retain_mut(|UnderWay { id, answering, waits }| {
+            let reply = match answering.as_mut().poll(cx) {
+                Poll::Ready(reply) => reply,
+                Poll::Pending if waits.is_some_and(|until| until <= now) => {
+                    Ok(Reply::Polled(Vec::new()))
+                }
+                Poll::Pending => return true,
+            };
+            machine.handle_reply(now, *id, reply);
+            false
         });
-        moved
+        self.effects.len() < before
     }
 }

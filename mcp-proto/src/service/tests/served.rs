@@ -14,7 +14,7 @@ use crate::server::Limits;
 const SECOND: Duration = Duration::from_secs(1);
 
 fn builder(time: &VirtualTime) -> HttpBuilder<VirtualTime> {
-    let clock = time.clone();
+    let (clock, long) = (time.clone(), time.clone());
     let service = Registry::new("test", "1")
         .tool(tool("sure", |ex: Exchange| async move {
             let answer = ex.ask("sure", elicit("Sure?")).await?;
@@ -26,6 +26,13 @@ fn builder(time: &VirtualTime) -> HttpBuilder<VirtualTime> {
                 ex.close_stream();
                 time.sleep(2 * SECOND).await;
                 "fetched"
+            }
+        }))
+        .tool(tool("long", move |_: Exchange| {
+            let time = long.clone();
+            async move {
+                time.sleep(300 * SECOND).await;
+                "at last"
             }
         }))
         .build()
@@ -218,4 +225,16 @@ fn who_is_admitted_reaches_the_handler_and_others_get_a_challenge() {
         let metadata = end.receive_until(|text| text.contains("login.example")).await;
         assert!(metadata.starts_with("HTTP/1.1 200 "), "{metadata}");
     });
+}
+
+/// What waits for news on a stream waits on when none came for a while.
+#[test]
+fn a_call_that_takes_minutes_is_answered_on_its_stream() {
+    let time = VirtualTime::default();
+    let heard = serve(&time, builder(&time), |mut client| async move {
+        client.open().await;
+        let mut end = client.post("/mcp", &call("long")).await;
+        end.receive_until(|text| text.contains("at last")).await
+    });
+    assert!(heard.contains("text/event-stream") && heard.contains("at last"), "{heard}");
 }
