@@ -61,7 +61,7 @@ impl Act {
     }
 }
 
-/// What an application does for one call, in order, with pauses.
+/// What an application does for one call, in order, with pauses: each pause, and what comes after it.
 ///
 /// What comes after a cancellation is left out, unless the script is
 /// [`stubborn`](Self::stubborn).
@@ -131,5 +131,13 @@ impl Script {
         let pause = core::mem::take(&mut self.pause);
         self.acts.push_back((pause, act));
         self
+    }
+}
+
+impl Iterator for Script {
+    type Item = (Duration, Act);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.acts.pop_front()
     }
 }
