@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use mcp_proto::model::Change;
 use mcp_proto::server::Limits;
 use mcp_proto::service::client::{Client, ClientDriver};
 use mcp_proto::service::schemars::{self, JsonSchema};
@@ -30,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 type Clock = Arc<dyn Sleep>;
 
-/// Tools that are quick, slow, large, and talkative.
+/// Tools that are quick, slow, large, and talkative; one that changes a resource.
 ///
 /// # Errors
 /// Never: the declarations are right.
@@ -41,10 +42,14 @@ pub fn service(clock: impl Sleep + 'static) -> Result<Service, Error> {
         .tool(tool("big", big))
         .tool(tool("sleep", sleep))
         .tool(tool("talk", talk).streaming())
+        .tool(tool("touch", touch))
         .tool(tool("whoami", whoami))
+        .resource(TOUCHED, || async { "touched" })
         .build()?;
     Ok(service)
 }
+
+const TOUCHED: &str = "test://touched";
 
 #[derive(Deserialize, JsonSchema)]
 struct Add {
@@ -85,13 +90,18 @@ async fn talk(ex: Exchange) -> &'static str {
     "talked"
 }
 
+async fn touch(ex: Exchange) -> &'static str {
+    ex.announce(Change::Updated(TOUCHED.into()));
+    "touched"
+}
+
 async fn whoami(peer: Option<Extension<SocketAddr>>) -> String {
     peer.map_or_else(|| "nobody".into(), |Extension(peer)| peer.to_string())
 }
 
 /// How a server under test is started: `--listen` or `--stdio`, then `--grace-ms N`,
-/// `--connections N`, `--address ADDRESS`, or, on stdio, `--ends`: it shuts down as soon as it
-/// runs.
+/// `--connections N`, `--address ADDRESS`, `--store ADDRESS` (with feature `stores`), or, on stdio,
+/// `--ends`: it shuts down as soon as it runs.
 #[derive(Debug)]
 pub struct Options {
     stdio: bool,
@@ -99,6 +109,8 @@ pub struct Options {
     grace: Duration,
     connections: usize,
     address: String,
+    #[cfg(feature = "stores")]
+    store: String,
 }
 
 impl Options {
@@ -120,6 +132,8 @@ impl Options {
             grace: Duration::from_millis(number("--grace-ms").unwrap_or(5_000)),
             connections: number("--connections").map_or(1_000, |most| most as usize),
             address: value("--address").map_or_else(|| "127.0.0.1:0".into(), String::clone),
+            #[cfg(feature = "stores")]
+            store: value("--store").map_or_else(|| "memory".into(), String::clone),
         }
     }
 }
@@ -141,7 +155,14 @@ pub async fn serve<D: Driver + Sleep>(driver: D) -> Result<(), Error> {
             false => server.serve().await,
         };
     }
-    let server = HttpBuilder::new(driver, service)
+    let server = HttpBuilder::new(driver, service);
+    #[cfg(feature = "stores")]
+    let server = server.store(
+        storage::Opened::at(&options.store)
+            .await
+            .map_err(|error| Error::internal(format!("the store cannot be opened: {error}")))?,
+    );
+    let server = server
         .http_sse("/sse", "/messages")
         .connections(options.connections)
         .shutdown_grace(options.grace)

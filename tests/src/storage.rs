@@ -1,10 +1,12 @@
 //! Any of the stores, by its address.
 
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_proto::effect::EffectError;
-use mcp_proto::service::{Hub, MemoryHub, MemorySessionStore, SessionStore, Storage};
+use mcp_proto::service::{Hub, MemoryHub, MemorySessionStore, SessionStore, Sleep, Storage};
 use mcp_stores::{PostgresStorage, RedisStorage, SqliteStorage};
 
 /// A storage that was opened, whichever it is. Cloning shares it.
@@ -32,12 +34,24 @@ impl Opened {
 
     /// A store of this process alone.
     pub fn memory() -> Self {
-        let sessions = Arc::new(MemorySessionStore::new());
-        Self { sessions, hub: Arc::new(MemoryHub::new()) }
+        let hub = MemoryHub::with_timer(Arc::new(Here));
+        Self { sessions: Arc::new(MemorySessionStore::new()), hub: Arc::new(hub) }
     }
 
     fn of(storage: &impl Storage) -> Self {
         Self { sessions: storage.session_store(), hub: storage.hub() }
+    }
+}
+
+/// The timer of the runtime that asks.
+struct Here;
+
+impl Sleep for Here {
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        match tokio::runtime::Handle::try_current() {
+            Ok(_) => Box::pin(tokio::time::sleep(duration)),
+            Err(_) => Box::pin(async_std::task::sleep(duration)),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod contract;
 mod lifecycle;
+mod outage;
 mod runtime;
 mod settings;
 mod worker;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcp_proto::testing::contract::Time;
 use mcp_proto::time::Instant;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runtime {
     Tokio,
     AsyncStd,
