@@ -9,6 +9,7 @@ mod exercise;
 pub mod servers;
 #[cfg(feature = "stores")]
 pub mod storage;
+pub mod worker;
 
 pub use exercise::exercise;
 
@@ -31,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 type Clock = Arc<dyn Sleep>;
 
-/// Tools that are quick, slow, large, and talkative; one that changes a resource.
+/// Tools that are quick, slow, large, and talkative; that change a resource, or the session.
 ///
 /// # Errors
 /// Never: the declarations are right.
@@ -40,6 +41,7 @@ pub fn service(clock: impl Sleep + 'static) -> Result<Service, Error> {
         .state::<Clock>(Arc::new(clock))
         .tool(tool("add", add))
         .tool(tool("big", big))
+        .tool(tool("count", count))
         .tool(tool("sleep", sleep))
         .tool(tool("talk", talk).streaming())
         .tool(tool("touch", touch))
@@ -73,6 +75,12 @@ struct Big {
 
 async fn big(Args(Big { bytes }): Args<Big>) -> String {
     "x".repeat(bytes)
+}
+
+async fn count(ex: Exchange) -> Result<String, Error> {
+    let Some(session) = ex.session() else { return Ok("no session".into()) };
+    session.update_slot("count", |count: Option<u32>| Some(count.unwrap_or(0) + 1)).await?;
+    Ok(format!("{:?}", session.get::<u32>("count")?))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -2,16 +2,14 @@
 //!
 //! It is away for four seconds; `MCP_OUTAGE_SECONDS=10` makes it ten.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use mcp_proto::effect::EFFECT_DEADLINE;
 use mcp_tests::servers::{Kind, Server};
+use mcp_tests::worker::{Caller, Worker, request};
 
 const TOKIO: &str = env!("CARGO_BIN_EXE_server-tokio");
 const ASYNC_STD: &str = env!("CARGO_BIN_EXE_server-async-std");
@@ -37,7 +35,7 @@ fn survives(kind: Kind, store: &str, advice: &str) {
     let Some(mut database) = Server::start(kind) else { return };
     for program in [TOKIO, ASYNC_STD] {
         let mut workers = [(); 2].map(|()| Worker::start(program, &database.url()));
-        let [first, second] = workers.each_ref().map(|worker| worker.address.clone());
+        let [first, second] = workers.each_ref().map(|worker| worker.address().to_owned());
         let mut listeners = [session_stream(&first, &second), listen(&second)];
 
         let away = Arc::new(Mutex::new(Times::default()));
@@ -140,56 +138,10 @@ fn load(address: &str, times: &Mutex<Times>, started: &Sender<()>) -> Tally {
     tally
 }
 
-/// A server's process.
-struct Worker {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    address: String,
-    log: Receiver<String>,
-}
-
-impl Worker {
-    fn start(program: &str, store: &str) -> Self {
-        let mut command = Command::new(program);
-        command.args(["--listen", "--store", store]).stdin(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("the program was built");
-        let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
-        let mut address = String::new();
-        stderr.read_line(&mut address).expect("a line");
-        let (said, log) = channel();
-        thread::spawn(move || {
-            let mut rest = String::new();
-            stderr.read_to_string(&mut rest).expect("UTF-8");
-            let _ = said.send(rest);
-        });
-        Self { stdin: child.stdin.take(), child, address: address.trim().to_owned(), log }
-    }
-
-    /// It ran all the time, and ends when it is told to. What it logged.
-    fn end(&mut self) -> String {
-        assert!(self.child.try_wait().expect("its state").is_none(), "the process stays up");
-        self.stdin = None;
-        assert!(self.child.wait().expect("an end").success());
-        self.log.recv().expect("a log")
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-const VERSION: &str = "MCP-Protocol-Version: 2025-11-25\r\n";
 const TOUCH: &str =
     "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: touch\r\n";
 const LISTEN: &str = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n";
 const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
-
-fn request(id: usize, method: &str, params: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}}}}}"#)
-}
 
 fn add(id: usize) -> String {
     request(id, "tools/call", r#""name":"add","arguments":{"a":2,"b":40}"#)
@@ -203,11 +155,7 @@ fn session_stream(opener: &str, reader: &str) -> Caller {
     let reply = caller.post(&session, &subscribe);
     assert!(reply.contains("result"), "{reply}");
     let mut listener = Caller::new(reader);
-    let head = format!(
-        "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n{session}\r\n"
-    );
-    listener.stream.get_mut().write_all(head.as_bytes()).expect("written");
-    listener.until("text/event-stream");
+    listener.listen(&session);
     listener
 }
 
@@ -218,63 +166,4 @@ fn listen(address: &str) -> Caller {
     listener.send(LISTEN, &request(1, "subscriptions/listen", &format!("{filter},{META}")));
     listener.until("acknowledged");
     listener
-}
-
-/// A client on one connection.
-struct Caller {
-    stream: BufReader<TcpStream>,
-}
-
-impl Caller {
-    fn new(address: &str) -> Self {
-        let stream = TcpStream::connect(address).expect("the process listens");
-        stream.set_read_timeout(Some(2 * EFFECT_DEADLINE)).expect("a time-out");
-        stream.set_nodelay(true).expect("a socket");
-        Self { stream: BufReader::new(stream) }
-    }
-
-    /// Opens a session: the headers of what is said in it.
-    fn open(&mut self) -> String {
-        let client = r#""protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}"#;
-        let opened = self.post("", &request(0, "initialize", client));
-        let line = opened.lines().find(|line| line.starts_with("Mcp-Session-Id: "));
-        let session = format!("{}\r\n{VERSION}", line.expect("a session"));
-        let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-        let accepted = self.post(&session, initialized);
-        assert!(accepted.starts_with("HTTP/1.1 202"), "{accepted}");
-        session
-    }
-
-    /// Posts a message; the head and body that come back.
-    fn post(&mut self, headers: &str, message: &str) -> String {
-        self.send(headers, message);
-        let mut reply = String::new();
-        while !reply.ends_with("\r\n\r\n") {
-            let read = self.stream.read_line(&mut reply).expect("answered in time");
-            assert!(read > 0, "the connection ended: {reply}");
-        }
-        let length = reply.lines().find_map(|line| line.strip_prefix("Content-Length: "));
-        let mut body = vec![0; length.map_or(0, |it| it.parse().expect("a number"))];
-        self.stream.read_exact(&mut body).expect("all of it");
-        reply + &String::from_utf8(body).expect("UTF-8")
-    }
-
-    fn send(&mut self, headers: &str, message: &str) {
-        let length = message.len();
-        let request = format!(
-            "POST /mcp HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\nContent-Length: {length}\r\n\r\n{message}"
-        );
-        self.stream.get_mut().write_all(request.as_bytes()).expect("written");
-    }
-
-    /// Reads on until a line has this.
-    fn until(&mut self, wanted: &str) {
-        let mut line = String::new();
-        while !line.contains(wanted) {
-            line.clear();
-            let read = self.stream.read_line(&mut line).expect("it comes in time");
-            assert!(read > 0, "the stream ended before {wanted}");
-        }
-    }
 }

@@ -30,18 +30,18 @@ struct Inner {
     random: Mutex<Random>,
     sleepers: Mutex<Vec<(Instant, Waker)>>,
     hangs: AtomicBool,
-    end: Mutex<(Option<oneshot::Sender<()>>, Option<oneshot::Receiver<()>>)>,
+    /// Dropped when the server is to end.
+    runs: Mutex<Option<oneshot::Sender<()>>>,
 }
 
 impl Default for World {
     fn default() -> Self {
-        let (sender, receiver) = oneshot::channel();
         Self(Arc::new(Inner {
             micros: AtomicU64::new(0),
             random: Mutex::new(Random::new(0)),
             sleepers: Mutex::default(),
             hangs: AtomicBool::new(false),
-            end: Mutex::new((Some(sender), Some(receiver))),
+            runs: Mutex::default(),
         }))
     }
 }
@@ -93,15 +93,16 @@ impl World {
         self.0.hangs.swap(false, Ordering::SeqCst)
     }
 
-    /// Ends the server.
+    /// Ends the server that waits for [`ended`](Self::ended).
     pub(crate) fn end(&self) {
-        drop(self.0.end.lock().expect("no panic").0.take());
+        *self.0.runs.lock().expect("no panic") = None;
     }
 
     pub(crate) fn ended(&self) -> impl Future<Output = ()> + use<> {
-        let end = self.0.end.lock().expect("no panic").1.take().expect("one server");
+        let (sender, ended) = oneshot::channel();
+        *self.0.runs.lock().expect("no panic") = Some(sender);
         async {
-            let _ = end.await;
+            let _ = ended.await;
         }
     }
 }

@@ -64,7 +64,8 @@ async fn serve_on_tokio(world: World) -> SocketAddr {
     let server = endpoint(HttpBuilder::new(driver, service::service(&world))).bind("127.0.0.1:0");
     let server = server.await.expect("bound");
     let address = server.local_addr();
-    tokio::spawn(async move { server.serve_with_shutdown(world.ended()).await });
+    let ended = world.ended();
+    tokio::spawn(async move { server.serve_with_shutdown(ended).await });
     address
 }
 
@@ -73,7 +74,8 @@ async fn serve_on_async_std(world: World) -> SocketAddr {
     let server = endpoint(HttpBuilder::new(driver, service::service(&world))).bind("127.0.0.1:0");
     let server = server.await.expect("bound");
     let address = server.local_addr();
-    async_std::task::spawn(async move { server.serve_with_shutdown(world.ended()).await });
+    let ended = world.ended();
+    async_std::task::spawn(async move { server.serve_with_shutdown(ended).await });
     address
 }
 

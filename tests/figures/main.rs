@@ -1,0 +1,47 @@
+//! What each store costs, as a table in Markdown. In two to three minutes:
+//!
+//! ```text
+//! cargo bench -p mcp-tests --features stores --bench figures
+//! ```
+//!
+//! Redis and PostgreSQL are started for it, on this machine, as are the servers and their clients:
+//! they share its processors.
+
+mod calls;
+mod idle;
+mod latency;
+
+use mcp_tests::servers::{Kind, Server};
+use tempfile::TempDir;
+
+/// The server that is measured: on tokio.
+const SERVER: &str = env!("CARGO_BIN_EXE_server-tokio");
+
+fn main() {
+    let directory = TempDir::new().expect("a directory");
+    let redis = Server::start(Kind::Redis).expect("redis-server is installed");
+    let postgres = Server::start(Kind::Postgres).expect("PostgreSQL is installed");
+    let path = directory.path().join("mcp.sqlite");
+    let stores = [
+        Store { name: "memory", address: "memory".into() },
+        Store { name: "SQLite", address: path.to_str().expect("UTF-8").to_owned() },
+        Store { name: "Redis", address: redis.url() },
+        Store { name: "PostgreSQL", address: postgres.url() },
+    ];
+    calls::print(&stores);
+    latency::print(&stores);
+    idle::print(&stores);
+}
+
+/// A store, and where it is.
+struct Store {
+    name: &'static str,
+    address: String,
+}
+
+impl Store {
+    /// Whether workers can share it.
+    fn is_shared(&self) -> bool {
+        self.address != "memory"
+    }
+}
