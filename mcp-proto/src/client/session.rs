@@ -135,7 +135,7 @@ impl Carrier for Session {
     fn carrier_expired(&mut self, now: Instant) {
         while let Some(timer) = self.timers.expire(now) {
             match timer {
-                Timer::Enough(exchange) => self.abandon(exchange),
+                Timer::Enough(exchange) => self.enough(exchange),
                 Timer::Resume(id) => self.resume(id),
                 Timer::Repeat(number) => self.post_answer(number),
                 Timer::Stand => self.stand(),

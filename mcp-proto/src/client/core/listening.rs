@@ -16,6 +16,8 @@ use crate::time::Instant;
 pub(super) struct Listener {
     filter: Filter,
     way: Way,
+    /// It is in force, as far as is known.
+    in_force: bool,
     /// It was in force before, so that taking it up again may have missed something.
     was_heard: bool,
     /// Attempts to take it up again since something was heard.
@@ -48,7 +50,8 @@ impl Core {
             self.emit(Event::Unlistened(id, Err(error)));
             return id;
         }
-        let listener = Listener { filter, way: Way::Waiting, was_heard: false, attempts: 0 };
+        let way = Way::Waiting;
+        let listener = Listener { filter, way, in_force: false, was_heard: false, attempts: 0 };
         self.listeners.insert(id, listener);
         match self.is_open() {
             true => self.start_listening(id),
@@ -102,7 +105,7 @@ impl Core {
 
     fn by(&mut self, listen: ListenId, way: Way) {
         if let Some(listener) = self.listeners.get_mut(&listen) {
-            listener.way = way;
+            (listener.way, listener.in_force) = (way, false);
         }
     }
 
@@ -113,8 +116,9 @@ impl Core {
 
     /// A subscription is in force. If it is so again, something may have been missed in between.
     fn taken_up(&mut self, listen: ListenId) {
-        let again = self.listeners.get(&listen).is_some_and(|listener| listener.was_heard);
-        self.heard_by(listen);
+        let Some(listener) = self.listeners.get_mut(&listen) else { return };
+        let again = core::mem::replace(&mut listener.was_heard, true);
+        (listener.in_force, listener.attempts) = (true, 0);
         if again {
             self.emit(Event::Missed(listen));
         }
@@ -130,6 +134,10 @@ impl Core {
     /// R26-SUBS-03, R26-SUBS-05. From here on the request has no answer for as long as it goes.
     pub(super) fn acknowledged(&mut self, by: Option<&RequestId>, filter: Filter, place: Place) {
         let Some((listen, id)) = self.subscribed(by, place) else { return };
+        // Once is enough, however often it is said.
+        if self.listeners.get(&listen).is_none_or(|listener| listener.in_force) {
+            return;
+        }
         self.timers.clear(Timer::Silence(id));
         self.taken_up(listen);
         self.emit(Event::Listening(listen, filter));

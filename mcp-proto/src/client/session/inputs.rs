@@ -188,7 +188,10 @@ impl Session {
                     self.core.evidence(Evidence::Endpoint);
                 }
             }
-            Err(_) => self.broken(exchange, Broken::Nonsense("an endpoint of another origin")),
+            Err(_) => {
+                self.core.warn(format!("an endpoint of another origin is not used: {reference}"));
+                self.broken(exchange, Broken::Nonsense("an endpoint of another origin"));
+            }
         }
     }
 
@@ -335,7 +338,7 @@ impl Session {
     }
 
     /// An exchange ends in disorder.
-    fn broken(&mut self, exchange: ExchangeId, how: Broken) {
+    pub(super) fn broken(&mut self, exchange: ExchangeId, how: Broken) {
         self.timers.clear(Timer::Enough(exchange));
         let Some(found) = self.exchanges.remove(&exchange) else { return };
         if !matches!(how, Broken::Gone(_)) {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::exchange::{Exchange, For, Reading, Sent};
 use super::{Carriage, Carry, ExchangeId, Method, Outgoing, Session, Timer, Url};
 use crate::client::Open;
-use crate::client::core::Purpose;
+use crate::client::core::{Broken, Purpose};
 
 impl Session {
     pub(super) fn send(&mut self, outgoing: Outgoing) {
@@ -126,6 +126,17 @@ impl Session {
         self.timers.clear(Timer::Enough(exchange));
         if self.exchanges.remove(&exchange).is_some() {
             self.core.carry(Carry::Close(exchange));
+        }
+    }
+
+    /// An exchange has had its time.
+    pub(super) fn enough(&mut self, exchange: ExchangeId) {
+        match self.exchanges.get(&exchange).map(|found| found.purpose) {
+            // Then it is no server of the oldest transport, and that is evidence.
+            Some(For::Everything) => {
+                self.broken(exchange, Broken::Nonsense("no endpoint on its stream"));
+            }
+            _ => self.abandon(exchange),
         }
     }
 
