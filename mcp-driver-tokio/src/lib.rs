@@ -71,13 +71,53 @@ pub use tokio_stream::TokioStream;
 /// A client on tokio.
 ///
 /// ```no_run
-/// # async fn run() -> Result<(), mcp_driver_tokio::Error> {
 /// use mcp_driver_tokio::Client;
+/// use mcp_driver_tokio::client::{Ask, Asked, Declined};
+/// use mcp_driver_tokio::model::{Answer, ClientCapabilities, InputRequest, elicit_accept, elicit_decline};
 ///
-/// let client = Client::http("http://127.0.0.1:8080/mcp").connect().await?;
-/// for tool in client.list_tools().await? {
-///     println!("{}", tool.name);
+/// #[derive(serde::Serialize)]
+/// struct Add { a: i64, b: i64 }
+/// #[derive(serde::Deserialize)]
+/// struct Sum { total: i64 }
+/// #[derive(serde::Serialize)]
+/// struct Deploy { service: String }
+///
+/// /// Answers what the server asks. Having it is what declares that it can be asked.
+/// struct Terminal;
+///
+/// impl Ask for Terminal {
+///     fn can(&self) -> ClientCapabilities {
+///         let mut can = ClientCapabilities::default();
+///         can.elicitation_form = true;
+///         can
+///     }
+///
+///     async fn ask(&self, asked: Asked) -> Result<Answer, Declined> {
+///         match asked.question {
+///             InputRequest::Elicit(form) if form.message.ends_with("web?") => {
+///                 elicit_accept(&()).map_err(|bad| Declined::failed(bad.to_string()))
+///             }
+///             _ => Ok(elicit_decline()),
+///         }
+///     }
 /// }
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Client::http("http://127.0.0.1:8080/mcp").on_ask(Terminal).connect().await?;
+/// let server = client.ready().await?;
+/// println!("{:?} speaks {}", server.description.server, server.adapter.version);
+/// for tool in client.list_tools().await? {
+///     println!("{}  {}", tool.name, tool.description.unwrap_or_default());
+/// }
+/// let Sum { total } = client.call_tool("add", &Add { a: 2, b: 40 }).await?.structured()?;
+///
+/// let call = client.call_tool("deploy", &Deploy { service: "web".into() }).start();
+/// while let Some(update) = call.progress().next().await {
+///     eprintln!("{update}");
+/// }
+/// println!("{total}, {}", call.await?.text());
+///
+/// // A process instead of a connection; nothing else changes.
 /// let server = ["npx", "-y", "@modelcontextprotocol/server-everything"];
 /// let client = Client::stdio(server).connect().await?;
 /// println!("{:?}", client.revision());

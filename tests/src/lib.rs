@@ -2,8 +2,6 @@
 //!
 //! Here is what the servers under test, and the clients that try other servers, have in common.
 
-#![cfg_attr(doctest, doc = include_str!("../../README.md"))]
-
 mod exercise;
 #[cfg(feature = "stores")]
 pub mod servers;

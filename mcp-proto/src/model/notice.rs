@@ -1,5 +1,7 @@
 //! What a call may tell its client before its result.
 
+use core::fmt;
+
 use super::{Json, LogLevel};
 
 /// How far a call has come (R24-PROG-02).
@@ -12,6 +14,20 @@ pub struct Progress {
     pub total: Option<f64>,
     /// What is being done. Revisions without it leave it out.
     pub message: Option<String>,
+}
+
+/// `2 of 3`, with what is being done where that is told: `2 of 3: rolling out`.
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.progress)?;
+        if let Some(total) = self.total {
+            write!(f, " of {total}")?;
+        }
+        match &self.message {
+            Some(message) => write!(f, ": {message}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Progress {

@@ -29,6 +29,7 @@ pub struct Request {
     /// A list is followed to its end.
     pub(crate) whole: bool,
     pub(crate) patience: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
 }
 
 /// What finishes a call that the server answered with questions.
@@ -54,6 +55,7 @@ impl Request {
             progress: false,
             whole: false,
             patience: None,
+            deadline: None,
         }
     }
 
@@ -142,6 +144,14 @@ impl Request {
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = Some(patience);
+        self
+    }
+
+    /// Given up after this long in all, with every round and every page of it, whatever progress it
+    /// makes (R2503-TIME-04); in place of [`Limits::longest`](crate::client::Limits::longest).
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
         self
     }
 

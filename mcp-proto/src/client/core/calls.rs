@@ -87,6 +87,7 @@ impl Core {
             self.emit(Event::Ended(id, Err(ClientError::never(kind))));
             return id;
         }
+        let longest = request.deadline.unwrap_or(self.config.limits.longest);
         let call = Call {
             request,
             stage: Stage::Waiting,
@@ -97,7 +98,7 @@ impl Core {
             pages: Pages::default(),
         };
         self.calls.insert(id, call);
-        self.timers.set(Timer::Longest(id), self.now + self.config.limits.longest);
+        self.timers.set(Timer::Longest(id), self.now + longest);
         self.dispatch(id);
         id
     }

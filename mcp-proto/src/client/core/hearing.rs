@@ -192,11 +192,10 @@ impl Core {
         if self.withdrawn(id) {
             return;
         }
-        let listen = self.outstanding(id).and_then(|id| match self.requests.get(&id)?.purpose {
-            Purpose::Listen(listen) => Some(listen),
-            _ => None,
-        });
-        if let Some(listen) = listen {
+        let Some(id) = self.outstanding(id) else { return };
+        if let Some(Purpose::Listen(listen)) = self.purpose(id) {
+            // It is over: there is nothing left for us to cancel (R26-CANC-01).
+            self.settle(id);
             self.end_listening(listen, Ok(()));
         }
     }

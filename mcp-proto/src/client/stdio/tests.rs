@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::Stdio;
 use crate::client::{CallId, Carry, ClientError, Config, Event, Machine, Output, Question};
 use crate::model::{
-    Catalog, Implementation, Json, Operation, Reply, ReplyValue, Request, Tool, ToolResult,
+    Catalog, Filter, Implementation, Json, Operation, Reply, ReplyValue, Request, Tool, ToolResult,
 };
 use crate::revision::{AdapterSet, Revision};
 use crate::server;
@@ -300,4 +300,27 @@ fn an_answer_counts_though_the_server_could_not_be_reached_meanwhile() {
     let sent = self::sent(&mut client);
     assert_eq!(sent[0]["method"], "tools/call");
     assert_eq!(sent[0]["params"]["inputResponses"]["r"]["roots"], serde_json::json!([]));
+}
+
+#[test]
+fn a_server_may_end_a_subscription_by_cancelling_it() {
+    // R26-SUBS-12, C88
+    let mut client = Stdio::new(config([Revision::V2026_07_28]), NOW);
+    hear(
+        &mut client,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}"#,
+    );
+    let listen = client.listen(NOW, Filter::lists());
+    let posted = sent(&mut client);
+    let id = posted.last().unwrap()["id"].clone();
+    hear(
+        &mut client,
+        &format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+        ),
+    );
+    let ends = |event: &Event| matches!(event, Event::Unlistened(own, Ok(())) if *own == listen);
+    assert!(events(&mut client).iter().any(ends));
+    // Nothing is left to be cancelled.
+    assert!(sent(&mut client).is_empty());
 }

@@ -39,6 +39,12 @@ impl<T> Pending<T> {
         self.with(|request| request.with_patience(patience))
     }
 
+    /// The same call, given up after this long in all, whatever progress it makes
+    /// (R2503-TIME-04).
+    pub fn deadline(self, deadline: Duration) -> Self {
+        self.with(|request| request.with_deadline(deadline))
+    }
+
     /// The same call with members for its `_meta`, such as a trace context (R26-META-15).
     pub fn meta(self, meta: Json) -> Self {
         self.with(|request| request.with_meta(meta))

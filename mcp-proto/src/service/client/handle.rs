@@ -142,6 +142,11 @@ impl<D> Client<D> {
         self.list(Operation::ListResourceTemplates, read)
     }
 
+    /// Resource templates, page after page.
+    pub fn resource_template_pages(&self) -> Pages<ResourceTemplate> {
+        Pages::new(self.shared(), Operation::ListResourceTemplates, replies::templates)
+    }
+
     /// Reads the resource at `uri`, which is sent as it is.
     pub fn read_resource(&self, uri: &str) -> Pending<ResourceResult> {
         let request = Request::read_resource(uri.to_owned());
@@ -207,6 +212,12 @@ impl<D> Client<D> {
     /// Is told of changes, in the revision's way, until the stream is dropped.
     pub fn listen(&self, filter: Filter) -> Listening {
         Listening::new(self.shared(), filter)
+    }
+
+    /// Forgets what the [cache](ClientBuilder::cache) holds that may not be shared between
+    /// credentials: they are others from here on (R26-CACHE-08).
+    pub fn forget_private(&self) {
+        self.shared().command(|machine, _| machine.forget_private());
     }
 
     /// Ends the client, whoever else has a handle, and waits until everything is said.

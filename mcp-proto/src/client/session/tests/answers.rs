@@ -306,3 +306,25 @@ fn lists_are_kept_as_long_as_the_server_says() {
     http.call(Request::list(Operation::ListPrompts));
     assert_eq!(http.take_all().len(), 1);
 }
+
+#[test]
+fn a_call_with_a_deadline_ends_by_it_whatever_progress_it_makes() {
+    // R2503-TIME-04
+    let mut http = Http::legacy(Revision::V2025_11_25);
+    let call = http.call(tool_call().with_deadline(Duration::from_secs(30)).with_progress());
+    let post = http.take();
+    let id = body(&post)["id"].clone();
+    http.head(&post, 200, EVENTS);
+    for step in 1..=3 {
+        http.pass(Duration::from_secs(9));
+        let note = format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{id},"progress":{step}}}}}"#
+        );
+        http.feed(&post, &event(None, &note));
+    }
+    assert!(http.ended(call).is_none());
+    http.pass(Duration::from_secs(4));
+    let error = http.error_of(call);
+    assert_eq!((error.kind, error.ran), (ErrorKind::TimedOut, Ran::Maybe));
+    assert_eq!(body(&http.take())["method"], "notifications/cancelled");
+}
