@@ -1,5 +1,8 @@
 //! Machines driven in virtual time: for the tests of this library, and of whoever builds on it.
 //!
+//! To test a server of your own, see [`Pair`]: a client and your handlers, for every revision. What
+//! follows drives single machines.
+//!
 //! A [`World`] stands where a driver would: it carries bytes to a machine over a [`Link`] that may
 //! cut them up, delay or lose them, answers its effects from a [`Store`] that may be slow, fail or
 //! repeat itself, and its calls from an [`Application`]. Nothing waits, and the same seeds give

@@ -4,7 +4,6 @@ use core::time::Duration;
 
 use mcp_proto::client::{Event, ListenId};
 use mcp_proto::model::{Change, Filter, LogLevel, Request};
-use mcp_proto::testing::Way;
 
 use super::{Run, SECOND, everything, good_links};
 
@@ -28,8 +27,7 @@ fn count(run: &Run, is_one: impl Fn(&Event) -> bool) -> usize {
 
 #[test]
 fn changes_are_told_over_every_link_and_after_any_silence() {
-    // The oldest transport's streams do not carry them.
-    for (revision, way) in everything().filter(|(_, way)| *way != Way::HttpSse) {
+    for (revision, way) in everything() {
         for (seed, link) in (0..).zip(good_links()) {
             let what = format!("{revision:?} {way:?} seed {seed}");
             let mut run = Run::with(revision, way, |pair| pair.link(link).seed(seed));
@@ -57,7 +55,7 @@ fn changes_are_told_over_every_link_and_after_any_silence() {
 
 #[test]
 fn listening_survives_a_broken_link_and_says_what_it_may_have_missed() {
-    for (revision, way) in everything().filter(|(_, way)| *way != Way::HttpSse) {
+    for (revision, way) in everything() {
         let what = format!("{revision:?} {way:?}");
         let mut run = Run::new(revision, way);
         let listen = run.pair.listen(filter());

@@ -10,7 +10,9 @@ mod listening;
 mod sessions;
 
 use core::time::Duration;
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use mcp_proto::client::CallId;
@@ -177,6 +179,23 @@ impl Run {
     fn number(&self, call: CallId) -> u64 {
         self.calls.iter().find(|(own, _)| *own == call).unwrap().1
     }
+}
+
+#[test]
+fn a_server_whose_handlers_stay_on_one_thread_is_tested_alike() {
+    let said = Rc::new(Cell::new(0));
+    let told = Rc::clone(&said);
+    let service = Registry::local("demo", "1")
+        .tool(tool("say", move |Args(Nth { n }): Args<Nth>| {
+            told.set(n);
+            async { "said" }
+        }))
+        .build()
+        .expect("valid");
+    let mut pair = Pair::new(service).over(Way::Stdio);
+    let call = pair.call_tool("say", &json!({ "n": 7 }));
+    pair.run();
+    assert_eq!((pair.result(call).unwrap().text().as_str(), said.get()), ("said", 7));
 }
 
 /// Every revision by every way that carries it.

@@ -59,7 +59,7 @@ fn a_server_that_starts_anew_costs_the_calls_that_ran_and_no_other() {
 
 #[test]
 fn listening_goes_on_with_a_server_that_starts_anew() {
-    for (revision, way) in everything().filter(|(_, way)| *way != Way::HttpSse) {
+    for (revision, way) in everything() {
         let what = format!("{revision:?} {way:?}");
         let mut run = Run::new(revision, way);
         run.pair.listen(Filter::lists());

@@ -373,8 +373,7 @@ fn a_server_that_cannot_be_started_is_an_error_that_says_so() {
 
 #[test]
 fn changes_are_told_alike_everywhere() {
-    // The oldest transport's streams do not carry them.
-    for (revision, way) in everything().filter(|(_, way)| *way != Way::HttpSse) {
+    for (revision, way) in everything() {
         let world = World::default();
         let (client, hub) = client_and_hub(&world, revision, way);
         let time = world.time.clone();
