@@ -65,7 +65,7 @@ impl Connection {
             match event {
                 Event::Head(head) => self.begin(head),
                 Event::Body(chunk) => self.with(|exchange, now| exchange.handle_body(now, chunk)),
-                Event::End => self.with(|exchange, now| exchange.handle_end(now)),
+                Event::End => self.with(|exchange, now| exchange.handle_eof(now)),
                 Event::Refused(refusal) => self.refused(refusal),
                 Event::Aborted(_) => self.with(|exchange, now| exchange.handle_closed(now)),
             }
@@ -79,7 +79,7 @@ impl Connection {
         self.exchanges += 1;
         let buffers = core::mem::take(&mut self.buffers);
         let exchange = HttpExchange::with_buffers(core, head, buffers);
-        if exchange.wants_body() {
+        if exchange.wants_input() {
             self.http.send_continue();
         }
         match &mut self.current {
@@ -290,7 +290,7 @@ impl Machine for Connection {
     }
 
     fn close(&mut self) {
-        self.exchanges_mut().for_each(HttpExchange::close);
+        self.exchanges_mut().for_each(Machine::close);
         self.http.close(self.now);
         self.pump();
     }

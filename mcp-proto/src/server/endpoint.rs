@@ -30,9 +30,22 @@ pub(crate) struct Shared {
     pub(crate) path: Option<String>,
     pub(crate) sse: Option<SsePaths>,
     pub(crate) authorization: Option<Authorization>,
+    pub(crate) serves: Serves,
+    pub(crate) prefix: String,
     pub(crate) namespace: String,
     pub(crate) allow_delete: bool,
     pub(crate) require_session: bool,
+}
+
+/// What of a protected resource is here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Serves {
+    /// The resource, and its metadata at their well-known path.
+    All,
+    /// The metadata are elsewhere.
+    Resource,
+    /// The metadata, whatever the path.
+    Metadata,
 }
 
 /// Where the HTTP+SSE transport is: a stream to listen on, and a path to post to.
@@ -77,6 +90,8 @@ impl Endpoint {
             path: None,
             sse: None,
             authorization: None,
+            serves: Serves::All,
+            prefix: String::new(),
             namespace: String::new(),
             allow_delete: false,
             require_session: false,
@@ -87,6 +102,13 @@ impl Endpoint {
     #[must_use]
     pub fn with_published(&self, published: Arc<Published>) -> Self {
         Self(Arc::new(Shared { published, ..Shared::clone(&self.0) }))
+    }
+
+    /// The same server's [metadata](EndpointBuilder::metadata) and nothing else, whatever the path.
+    /// Where callers are not asked who they are, there are none: every path is unknown.
+    #[must_use]
+    pub fn metadata_only(&self) -> Self {
+        Self(Arc::new(Shared { serves: Serves::Metadata, ..Shared::clone(&self.0) }))
     }
 
     /// The revisions that it speaks.
@@ -131,10 +153,14 @@ impl Endpoint {
     pub(crate) fn route(&self, path: &str) -> Option<Route> {
         let path = path.strip_suffix('/').unwrap_or(path);
         let is = |own: &str| own.trim_end_matches('/') == path;
-        if let Some(authorization) = &self.0.authorization
-            && is(authorization.metadata_path())
-        {
-            return Some(Route::Metadata);
+        match (&self.0.authorization, self.0.serves) {
+            (Some(authorization), Serves::All) if is(authorization.metadata_path()) => {
+                return Some(Route::Metadata);
+            }
+            (authorization, Serves::Metadata) => {
+                return authorization.as_ref().map(|_| Route::Metadata);
+            }
+            _ => {}
         }
         match &self.0.sse {
             Some(sse) if is(&sse.stream) => return Some(Route::SseStream),
@@ -156,6 +182,8 @@ pub struct EndpointBuilder {
     path: Option<String>,
     sse: Option<SsePaths>,
     authorization: Option<Authorization>,
+    serves: Serves,
+    prefix: String,
     namespace: String,
     allow_delete: bool,
     require_session: bool,
@@ -186,6 +214,24 @@ impl EndpointBuilder {
         self
     }
 
+    /// The same, unless a path was given already.
+    #[cfg(feature = "service")]
+    pub(crate) fn path_or(mut self, path: &str) -> Self {
+        self.path.get_or_insert_with(|| path.to_owned());
+        self
+    }
+
+    /// The part of clients' paths that is taken away before requests get here: by a web framework
+    /// that mounts this server under a prefix, or by a proxy. Where clients are told a path, that
+    /// of HTTP+SSE to post to, it begins with this.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        while self.prefix.ends_with('/') {
+            self.prefix.pop();
+        }
+        self
+    }
+
     /// Serves the HTTP+SSE transport too, for clients of 2024-11-05: a stream at one path, and
     /// another to post to (R2503-COMPAT-01).
     pub fn http_sse(mut self, stream: impl Into<String>, messages: impl Into<String>) -> Self {
@@ -196,6 +242,15 @@ impl EndpointBuilder {
     /// Admits only whom a verifier vouches for, on every route but the metadata.
     pub fn authorization(mut self, authorization: Authorization) -> Self {
         self.authorization = Some(authorization);
+        self
+    }
+
+    /// Whether the protected resource's metadata are served here, at their
+    /// [well-known path](Authorization::metadata_path); so by default. A server that is mounted
+    /// under a prefix does not get to see that path: its application has them
+    /// [served](Endpoint::metadata_only) at its root.
+    pub fn metadata(mut self, here: bool) -> Self {
+        self.serves = if here { Serves::All } else { Serves::Resource };
         self
     }
 
@@ -229,6 +284,8 @@ impl EndpointBuilder {
             path: self.path,
             sse: self.sse,
             authorization: self.authorization,
+            serves: self.serves,
+            prefix: self.prefix,
             namespace: self.namespace,
             allow_delete: self.allow_delete,
             require_session: self.require_session,

@@ -31,12 +31,14 @@ use super::pending::Waiting;
 use super::reply::Reply;
 use super::stream::Follow;
 use super::task::Task;
-use super::{Answered, AskId, CallId, Endpoint, HttpRefusal, HttpRequest, Output, ResponseHead};
+use super::{
+    Answered, AskId, CallId, Endpoint, HttpRefusal, HttpRequest, Machine, Output, ResponseHead,
+};
 use crate::effect::{EffectError, EffectId, Reply as EffectReply};
 use crate::frame::envelope::RequestId;
-use crate::frame::http1;
+use crate::frame::http1::{self, Closing};
 use crate::model::{InputRequest, LogMessage, Outcome, Progress};
-use crate::revision::{Adapter, AskBy, Resumption};
+use crate::revision::{Adapter, AskBy, Published, Resumption};
 use crate::time::{Instant, earlier};
 use admit::Admission;
 use batching::Rest;
@@ -47,19 +49,14 @@ use stages::Stage;
 /// One HTTP exchange. It sees a head and body chunks, never a socket, so that any HTTP server
 /// can drive it; [`Connection`](super::Connection) drives it for HTTP/1.1.
 ///
-/// - in: [`handle_body`](Self::handle_body), [`handle_end`](Self::handle_end),
-///   [`handle_refused`](Self::handle_refused), [`handle_closed`](Self::handle_closed),
-///   [`handle_timeout`](Self::handle_timeout), [`handle_reply`](Self::handle_reply)
-/// - commands: [`respond`](Self::respond), [`progress`](Self::progress), [`log`](Self::log),
-///   [`ask`](Self::ask), [`withdraw`](Self::withdraw), [`suspend`](Self::suspend),
-///   [`close_stream`](Self::close_stream), [`close`](Self::close)
-/// - out: [`poll_output`](Self::poll_output), [`poll_head`](Self::poll_head),
-///   [`transmit`](Self::transmit)
-/// - state: [`poll_timeout`](Self::poll_timeout), [`wants_body`](Self::wants_body),
-///   [`is_complete`](Self::is_complete), [`is_idle`](Self::is_idle)
+/// It is a [`Machine`] whose input is the request's body, and whose output that of the response.
+/// Beside what every machine has, it takes chunks as they are ([`handle_body`](Self::handle_body))
+/// and refusals of HTTP's own ([`handle_refused`](Self::handle_refused)), and gives the response's
+/// head ([`poll_head`](Self::poll_head)). The service layer drives it under web frameworks, with
+/// the feature `tower`.
 ///
-/// The rules of [`Machine`](super::Machine) hold here too. An exchange whose response is complete
-/// may still be busy: a call goes on whose result can be fetched elsewhere.
+/// An exchange whose response is complete may still be busy: a call goes on whose result can be
+/// fetched elsewhere.
 #[derive(Debug)]
 pub struct HttpExchange<H> {
     core: Core,
@@ -88,6 +85,8 @@ pub struct HttpExchange<H> {
     listening: Option<Box<Listening>>,
     /// When an undecided reply becomes a stream, or an open stream gets a sign of life.
     timer: Option<Instant>,
+    /// The server shuts down.
+    closing: bool,
 }
 
 /// What an exchange works with, empty, for the next one of its connection.
@@ -127,6 +126,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             vigil: None,
             listening: None,
             timer: None,
+            closing: false,
         };
         exchange.begin();
         exchange
@@ -136,8 +136,6 @@ impl<H: HttpRequest> HttpExchange<H> {
     pub fn head(&self) -> &H {
         &self.head
     }
-
-    // ---- in ----
 
     /// A part of the request's body.
     pub fn handle_body(&mut self, now: Instant, chunk: Bytes) {
@@ -150,16 +148,6 @@ impl<H: HttpRequest> HttpExchange<H> {
         body.add(chunk);
     }
 
-    /// The request is complete.
-    pub fn handle_end(&mut self, now: Instant) {
-        self.core.at(now);
-        if let Stage::Body(body) = &mut self.stage {
-            let body = core::mem::take(body).into_bytes();
-            self.stage = Stage::Complete(body);
-            self.enter();
-        }
-    }
-
     /// HTTP framing refused the rest of the request.
     pub fn handle_refused(&mut self, refusal: http1::Refusal) {
         if matches!(self.stage, Stage::Body(_)) {
@@ -167,194 +155,9 @@ impl<H: HttpRequest> HttpExchange<H> {
         }
     }
 
-    /// The client is gone. Where the revision says so, or where nobody could ever fetch the
-    /// result, that cancels its calls (R26-HTTP-16, R2503-HTTP-16).
-    pub fn handle_closed(&mut self, now: Instant) {
-        self.core.at(now);
-        self.reply.end();
-        self.stop_reading();
-        let has_session = self.session.is_some();
-        let ends = |task: &Task| task.in_flight.adapter.disconnect_cancels || !has_session;
-        for index in (0..self.tasks.len()).rev() {
-            if self.tasks.get(index).is_some_and(ends) {
-                let task = self.tasks.remove(index);
-                self.drop_task(task);
-            }
-        }
-        self.leave_stage();
-        self.timer = None;
-    }
-
-    /// Time passed.
-    pub fn handle_timeout(&mut self, now: Instant) {
-        self.core.at(now);
-        while let Some((waiting, reply)) = self.core.expire() {
-            self.settle(waiting, reply);
-        }
-        if let Some(lease) = &mut self.lease {
-            lease.handle_timeout(&mut self.core);
-        }
-        if let Some(vigil) = &mut self.vigil {
-            vigil.handle_timeout(&mut self.core);
-        }
-        if self.timer.is_some_and(|at| at <= self.core.now) {
-            self.timer = None;
-            if self.reply.is_stream() {
-                self.reply.heartbeat();
-            } else {
-                self.open_stream();
-            }
-            self.start_timer();
-        }
-    }
-
-    /// The world's answer to an effect.
-    pub fn handle_reply(
-        &mut self,
-        now: Instant,
-        id: EffectId,
-        reply: Result<EffectReply, EffectError>,
-    ) {
-        self.core.at(now);
-        if let Some(waiting) = self.core.settle(id) {
-            self.settle(waiting, reply.ok());
-        }
-    }
-
-    /// Hands the answer to an effect to the part that waits for it; `None` where there is none.
-    fn settle(&mut self, waiting: Waiting, reply: Option<EffectReply>) {
-        match waiting {
-            Waiting::Principal => self.settle_admission(reply),
-            Waiting::Stage => self.settle_stage(reply),
-            Waiting::Task(call) => self.settle_task(call, reply),
-            Waiting::Claim(call) => {
-                if let Some(task) = self.tasks.iter_mut().find(|it| it.in_flight.call == call) {
-                    task.settle_claim(&mut self.core, reply);
-                }
-            }
-            Waiting::Watch(call) => self.settle_watch(call, reply),
-            Waiting::Ask(ask) => self.settle_ask(ask, reply),
-            Waiting::Producer => self.settle_sink(reply),
-            Waiting::Follow => self.settle_follow(reply),
-            Waiting::Listen(_) => self.settle_listening(reply),
-            Waiting::Lease => self.settle_lease(reply),
-            Waiting::Vigil => self.settle_vigil(reply),
-            Waiting::Nothing => {}
-        }
-    }
-
-    // ---- commands ----
-
-    /// The application's answer to a call.
-    pub fn respond(&mut self, call: CallId, outcome: Outcome) {
-        let Some(task) = self.tasks.iter_mut().find(|task| task.is_running(call)) else { return };
-        if let Some(last) = task.respond(&mut self.core, outcome) {
-            self.conclude_task(call, &last);
-        }
-    }
-
-    /// Reports how far a call has come; see [`Machine::progress`](super::Machine::progress).
-    pub fn progress(&mut self, call: CallId, progress: Progress) {
-        let can = self.can_notify();
-        let Some(task) = self.tasks.iter_mut().find(|task| task.is_running(call) && can) else {
-            return;
-        };
-        let adapter = task.in_flight.adapter;
-        if let Some(token) = task.in_flight.admit(&progress).cloned() {
-            self.notify(|out| adapter.write_progress(out, &token, &progress));
-        }
-    }
-
-    /// Logs to the client; see [`Machine::log`](super::Machine::log).
-    pub fn log(&mut self, call: CallId, message: LogMessage) {
-        let Some(task) = self.tasks.iter().find(|task| task.is_running(call)) else { return };
-        let adapter = task.in_flight.adapter;
-        if task.in_flight.wants(&message) {
-            self.notify(|out| adapter.write_log(out, &message));
-        }
-    }
-
-    /// Puts a question to the client; see [`Machine::ask`](super::Machine::ask). It goes out on
-    /// the call's own stream, and its answer may reach any worker.
-    pub fn ask(&mut self, call: CallId, request: InputRequest) -> AskId {
-        let id = AskId(self.core.id());
-        let task = self.tasks.iter().find(|task| task.is_running(call));
-        let adapter = task.map(|task| &task.in_flight).filter(|in_flight| {
-            in_flight.adapter.ask_by(&request) == AskBy::Push
-                && request.supported_by(&in_flight.capabilities)
-                && self.can_notify()
-        });
-        match (adapter.map(|in_flight| in_flight.adapter), &self.session) {
-            (Some(adapter), Some(session)) => {
-                let ask = Ask::begin(&mut self.core, (id, call), adapter, session, request);
-                self.asks.push(ask);
-            }
-            _ => self.core.answered(id, Answered::Unsupported),
-        }
-        id
-    }
-
-    /// Takes a question back; see [`Machine::withdraw`](super::Machine::withdraw).
-    pub fn withdraw(&mut self, ask: AskId) {
-        if let Some(index) = self.asks.iter().position(|it| it.id == ask) {
-            let ask = self.asks.swap_remove(index);
-            self.take_back(ask);
-        }
-    }
-
-    /// The application could not answer the call at once; see
-    /// [`Machine::suspend`](super::Machine::suspend).
-    pub fn suspend(&mut self, call: CallId) {
-        let Some(session) = &self.session else { return };
-        if let Some(task) = self.tasks.iter_mut().find(|task| task.is_running(call)) {
-            task.watch(&mut self.core, session);
-        }
-    }
-
-    /// Closes the client's stream while the call goes on; see
-    /// [`Machine::close_stream`](super::Machine::close_stream).
-    pub fn close_stream(&mut self, call: CallId) {
-        let primed = |task: &Task| task.in_flight.adapter.resumption == Resumption::Primed;
-        if self.tasks.iter().any(|task| task.is_running(call) && primed(task)) {
-            self.open_stream();
-            self.interrupt();
-        }
-    }
-
-    /// The server shuts down: what only waits ends now (R26-SUBS-10). Calls go on.
-    pub fn close(&mut self) {
-        self.end_listening();
-    }
-
-    // ---- out ----
-
-    /// The next thing that the exchange has to say.
-    pub fn poll_output(&mut self) -> Option<Output> {
-        self.core.poll_output()
-    }
-
     /// The response's head, once it is decided; it comes once, before any byte of the body.
     pub fn poll_head(&mut self) -> Option<ResponseHead> {
         self.reply.poll_head()
-    }
-
-    /// Appends the bytes of the response's body that are new to `out`.
-    pub fn transmit(&mut self, out: &mut Vec<u8>) {
-        out.append(self.reply.body());
-    }
-
-    // ---- state ----
-
-    /// When [`handle_timeout`](Self::handle_timeout) is wanted at the latest.
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        let lease = self.lease.as_deref().and_then(Lease::poll_timeout);
-        let vigil = self.vigil.as_deref().and_then(Vigil::poll_timeout);
-        earlier(earlier(lease, vigil), earlier(self.timer, self.core.poll_timeout()))
-    }
-
-    /// Whether the request's body is of any use.
-    pub fn wants_body(&self) -> bool {
-        matches!(self.stage, Stage::Body(_))
     }
 
     /// The response is complete: what [`transmit`](Self::transmit) gives now is the last of it.
@@ -362,13 +165,10 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.reply.is_complete()
     }
 
-    /// Nothing goes on any more: the exchange can be dropped without losing anything.
-    pub fn is_idle(&self) -> bool {
-        self.reply.is_complete()
-            && self.tasks.is_empty()
-            && matches!(self.stage, Stage::Done)
-            && self.sink.is_idle()
-            && !self.core.is_waiting(Waiting::Nothing)
+    /// How long the next piece of the body may take.
+    #[cfg(feature = "tower")]
+    pub(crate) fn body_time(&self) -> core::time::Duration {
+        self.core.endpoint.limits().http.body_time
     }
 
     pub(crate) fn body(&mut self) -> &mut Vec<u8> {
@@ -393,6 +193,38 @@ impl<H: HttpRequest> HttpExchange<H> {
     pub(crate) fn into_buffers(mut self, outputs: &mut VecDeque<Output>) -> Buffers {
         self.core.move_outputs(outputs);
         Buffers { outputs: self.core.into_outputs(), body: self.reply.into_buffer() }
+    }
+
+    // ---- effects ----
+
+    /// Hands the answer to an effect to the part that waits for it; `None` where there is none.
+    fn settle(&mut self, waiting: Waiting, reply: Option<EffectReply>) {
+        match waiting {
+            Waiting::Principal => self.settle_admission(reply),
+            Waiting::Stage => self.settle_stage(reply),
+            Waiting::Task(call) => self.settle_task(call, reply),
+            Waiting::Claim(call) => {
+                if let Some(task) = self.tasks.iter_mut().find(|it| it.in_flight.call == call) {
+                    task.settle_claim(&mut self.core, reply);
+                }
+            }
+            Waiting::Watch(call) => self.settle_watch(call, reply),
+            Waiting::Ask(ask) => self.settle_ask(ask, reply),
+            Waiting::Producer => self.settle_sink(reply),
+            Waiting::Follow => self.settle_follow(reply),
+            Waiting::Listen(_) => self.settle_listening(reply),
+            Waiting::Lease => self.settle_lease(reply),
+            Waiting::Vigil => self.settle_vigil(reply),
+            Waiting::Nothing => {}
+        }
+        self.end_what_waits();
+    }
+
+    /// What only waits, and would begin to now that the server shuts down, ends at once.
+    fn end_what_waits(&mut self) {
+        if self.closing {
+            self.end_listening();
+        }
     }
 
     // ---- calls ----
@@ -477,5 +309,186 @@ impl<H: HttpRequest> HttpExchange<H> {
             adapter.write_cancelled(&mut message, &request, None);
             self.send(message);
         }
+    }
+}
+
+impl<H: HttpRequest> Machine for HttpExchange<H> {
+    /// A part of the request's body; see [`handle_body`](Self::handle_body).
+    fn handle_input(&mut self, now: Instant, input: &[u8]) -> usize {
+        self.handle_body(now, Bytes::copy_from_slice(input));
+        input.len()
+    }
+
+    /// The request is complete.
+    fn handle_eof(&mut self, now: Instant) {
+        self.core.at(now);
+        if let Stage::Body(body) = &mut self.stage {
+            let body = core::mem::take(body).into_bytes();
+            self.stage = Stage::Complete(body);
+            self.enter();
+            self.end_what_waits();
+        }
+    }
+
+    /// The client is gone. Where the revision says so, or where nobody could ever fetch the
+    /// result, that cancels its calls (R26-HTTP-16, R2503-HTTP-16).
+    fn handle_closed(&mut self, now: Instant) {
+        self.core.at(now);
+        self.reply.end();
+        self.stop_reading();
+        let has_session = self.session.is_some();
+        let ends = |task: &Task| task.in_flight.adapter.disconnect_cancels || !has_session;
+        for index in (0..self.tasks.len()).rev() {
+            if self.tasks.get(index).is_some_and(ends) {
+                let task = self.tasks.remove(index);
+                self.drop_task(task);
+            }
+        }
+        self.leave_stage();
+        self.timer = None;
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.core.at(now);
+        while let Some((waiting, reply)) = self.core.expire() {
+            self.settle(waiting, reply);
+        }
+        if let Some(lease) = &mut self.lease {
+            lease.handle_timeout(&mut self.core);
+        }
+        if let Some(vigil) = &mut self.vigil {
+            vigil.handle_timeout(&mut self.core);
+        }
+        if self.timer.is_some_and(|at| at <= self.core.now) {
+            self.timer = None;
+            if self.reply.is_stream() {
+                self.reply.heartbeat();
+            } else {
+                self.open_stream();
+            }
+            self.start_timer();
+        }
+    }
+
+    fn handle_reply(
+        &mut self,
+        now: Instant,
+        id: EffectId,
+        reply: Result<EffectReply, EffectError>,
+    ) {
+        self.core.at(now);
+        if let Some(waiting) = self.core.settle(id) {
+            self.settle(waiting, reply.ok());
+        }
+    }
+
+    /// Nothing: an exchange goes on with the declarations that it began with.
+    fn handle_published(&mut self, _: Instant, _: Arc<Published>) {}
+
+    fn respond(&mut self, call: CallId, outcome: Outcome) {
+        let Some(task) = self.tasks.iter_mut().find(|task| task.is_running(call)) else { return };
+        if let Some(last) = task.respond(&mut self.core, outcome) {
+            self.conclude_task(call, &last);
+        }
+    }
+
+    fn progress(&mut self, call: CallId, progress: Progress) {
+        let can = self.can_notify();
+        let Some(task) = self.tasks.iter_mut().find(|task| task.is_running(call) && can) else {
+            return;
+        };
+        let adapter = task.in_flight.adapter;
+        if let Some(token) = task.in_flight.admit(&progress).cloned() {
+            self.notify(|out| adapter.write_progress(out, &token, &progress));
+        }
+    }
+
+    fn log(&mut self, call: CallId, message: LogMessage) {
+        let Some(task) = self.tasks.iter().find(|task| task.is_running(call)) else { return };
+        let adapter = task.in_flight.adapter;
+        if task.in_flight.wants(&message) {
+            self.notify(|out| adapter.write_log(out, &message));
+        }
+    }
+
+    /// Puts a question to the client; see [`Machine::ask`]. It goes out on
+    /// the call's own stream, and its answer may reach any worker.
+    fn ask(&mut self, call: CallId, request: InputRequest) -> AskId {
+        let id = AskId(self.core.id());
+        let task = self.tasks.iter().find(|task| task.is_running(call));
+        let adapter = task.map(|task| &task.in_flight).filter(|in_flight| {
+            in_flight.adapter.ask_by(&request) == AskBy::Push
+                && request.supported_by(&in_flight.capabilities)
+                && self.can_notify()
+        });
+        match (adapter.map(|in_flight| in_flight.adapter), &self.session) {
+            (Some(adapter), Some(session)) => {
+                let ask = Ask::begin(&mut self.core, (id, call), adapter, session, request);
+                self.asks.push(ask);
+            }
+            _ => self.core.answered(id, Answered::Unsupported),
+        }
+        id
+    }
+
+    fn withdraw(&mut self, ask: AskId) {
+        if let Some(index) = self.asks.iter().position(|it| it.id == ask) {
+            let ask = self.asks.swap_remove(index);
+            self.take_back(ask);
+        }
+    }
+
+    fn suspend(&mut self, call: CallId) {
+        let Some(session) = &self.session else { return };
+        if let Some(task) = self.tasks.iter_mut().find(|task| task.is_running(call)) {
+            task.watch(&mut self.core, session);
+        }
+    }
+
+    fn close_stream(&mut self, call: CallId) {
+        let primed = |task: &Task| task.in_flight.adapter.resumption == Resumption::Primed;
+        if self.tasks.iter().any(|task| task.is_running(call) && primed(task)) {
+            self.open_stream();
+            self.interrupt();
+        }
+    }
+
+    /// The server shuts down: what only waits ends now (R26-SUBS-10). Calls go on.
+    fn close(&mut self) {
+        self.closing = true;
+        self.end_what_waits();
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.core.poll_output()
+    }
+
+    /// Appends the bytes of the response's body that are new to `out`.
+    fn transmit(&mut self, out: &mut Vec<u8>) {
+        out.append(self.reply.body());
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let lease = self.lease.as_deref().and_then(Lease::poll_timeout);
+        let vigil = self.vigil.as_deref().and_then(Vigil::poll_timeout);
+        earlier(earlier(lease, vigil), earlier(self.timer, self.core.poll_timeout()))
+    }
+
+    /// Whether the request's body is of any use.
+    fn wants_input(&self) -> bool {
+        matches!(self.stage, Stage::Body(_))
+    }
+
+    fn closing(&self) -> Closing {
+        if self.is_complete() { Closing::AfterFlush } else { Closing::Open }
+    }
+
+    /// Nothing goes on any more: the exchange can be dropped without losing anything.
+    fn is_idle(&self) -> bool {
+        self.reply.is_complete()
+            && self.tasks.is_empty()
+            && matches!(self.stage, Stage::Done)
+            && self.sink.is_idle()
+            && !self.core.is_waiting(Waiting::Nothing)
     }
 }

@@ -1,8 +1,15 @@
 //! HTTP's own refusals: what is answered before, or instead of, a JSON-RPC dispatch.
 
+#[cfg(feature = "tower")]
+use smallvec::SmallVec;
+
+#[cfg(feature = "tower")]
+use super::ResponseHead;
 use crate::auth;
 use crate::frame::envelope::RequestId;
 use crate::frame::http1;
+#[cfg(feature = "tower")]
+use crate::frame::http1::BodyLength;
 use crate::frame::writer::Object;
 
 /// Why HTTP refuses a request. Rendered in one place, with the request's id where it could be
@@ -33,6 +40,8 @@ pub enum HttpRefusal {
     ContentCoding,
     /// 503: the session store did not answer.
     StoreUnavailable,
+    /// 503: as much goes on as may, or the server is about to stop.
+    Busy,
     /// What framing refused: 400, 408, 413, 414, 417, 431, 501 or 505.
     Framing(http1::Refusal),
 }
@@ -48,7 +57,7 @@ impl HttpRefusal {
             Self::Method(_) => 405,
             Self::NotAcceptable => 406,
             Self::MediaType | Self::ContentCoding => 415,
-            Self::StoreUnavailable => 503,
+            Self::StoreUnavailable | Self::Busy => 503,
             Self::Framing(refusal) => refusal.status(),
         }
     }
@@ -67,6 +76,7 @@ impl HttpRefusal {
             Self::MediaType => "Content-Type must be application/json",
             Self::ContentCoding => "the body must be sent without a Content-Encoding",
             Self::StoreUnavailable => "the server cannot reach its sessions now; try again",
+            Self::Busy => "the server has too much to do; try again",
             Self::Framing(refusal) => refusal.text(),
         }
     }
@@ -77,7 +87,7 @@ impl HttpRefusal {
             Self::Method(allow) => Some(("Allow", allow)),
             Self::MediaType => Some(("Accept", "application/json")),
             Self::ContentCoding => Some(("Accept-Encoding", "identity")),
-            Self::StoreUnavailable => Some(("Retry-After", "1")),
+            Self::StoreUnavailable | Self::Busy => Some(("Retry-After", "1")),
             _ => None,
         }
     }
@@ -93,9 +103,21 @@ impl HttpRefusal {
         body.end();
     }
 
+    /// The whole response, where there is no exchange to give it.
+    #[cfg(feature = "tower")]
+    pub(crate) fn response(&self) -> (ResponseHead, Vec<u8>) {
+        let mut body = Vec::new();
+        self.write_body(None, &mut body);
+        let mut headers = SmallVec::new();
+        headers.push(("Content-Type", "application/json".into()));
+        headers.extend(self.header().map(|(name, value)| (name, value.into())));
+        let length = BodyLength::Sized(body.len() as u64);
+        (ResponseHead { status: self.status(), headers, length }, body)
+    }
+
     fn code(&self) -> i32 {
         match self {
-            Self::StoreUnavailable => -32603,
+            Self::StoreUnavailable | Self::Busy => -32603,
             _ => -32600,
         }
     }

@@ -8,7 +8,7 @@ use core::time::Duration;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-use super::crowd::{Crowd, Member, Stage};
+use super::crowd::{Crowd, Member};
 use super::{Listener, Runtime, Threading, Timer};
 
 /// How long to wait after an error that will come again at once, such as too many open files;
@@ -22,14 +22,30 @@ const AT_ONCE: usize = 64;
 /// Who is told what a listener goes through.
 pub(crate) type Notice = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// On what terms requests come and go.
+#[derive(Clone)]
+pub(crate) struct Terms {
+    /// How many connections, or exchanges under a web framework, there are at once.
+    pub(crate) most: usize,
+    /// How long calls may run on at the end.
+    pub(crate) grace: Duration,
+    pub(crate) notice: Option<Notice>,
+}
+
+impl Terms {
+    /// Tells whoever wants to know.
+    pub(crate) fn tell(&self, text: impl FnOnce() -> String) {
+        if let Some(notice) = &self.notice {
+            notice(&text());
+        }
+    }
+}
+
 /// How connections are accepted and ended.
 pub(crate) struct Acceptor<'a, R> {
     pub(crate) runtime: &'a R,
-    /// How many connections are open at once; further ones wait in the system's queue.
-    pub(crate) most: usize,
-    /// How long what runs may run on once it is told to end.
-    pub(crate) grace: Duration,
-    pub(crate) notice: Option<Notice>,
+    /// Further connections than these allow wait in the system's queue.
+    pub(crate) terms: Terms,
 }
 
 impl<R> Acceptor<'_, R> {
@@ -64,7 +80,10 @@ impl<R> Acceptor<'_, R> {
             })
             .await;
         }
-        self.drain(&crowd, timer).await;
+        timer.as_mut().reset(self.runtime.now() + self.terms.grace);
+        if !crowd.drain(timer).await {
+            self.terms.tell(|| "connections were cut off: their calls did not end in time".into());
+        }
     }
 
     fn poll_accept<L: Listener, M: Threading>(
@@ -82,7 +101,7 @@ impl<R> Acceptor<'_, R> {
             if pause.is_some() && timer.as_mut().poll_elapsed(cx).is_pending() {
                 return Poll::Pending;
             }
-            if crowd.poll_fewer_than(self.most, cx).is_pending() {
+            if crowd.poll_fewer_than(self.terms.most, cx).is_pending() {
                 return Poll::Pending;
             }
             match listener.poll_accept(cx) {
@@ -93,35 +112,13 @@ impl<R> Acceptor<'_, R> {
                 }
                 Poll::Ready(Err(error)) if concerns_one_connection(&error) => {}
                 Poll::Ready(Err(error)) => {
-                    self.tell(|| format!("no connection could be accepted, trying again: {error}"));
+                    self.terms
+                        .tell(|| format!("no connection could be accepted, trying again: {error}"));
                     let next = pause.map_or(PAUSE, |pause| LONGEST_PAUSE.min(2 * pause));
                     timer.as_mut().reset(self.runtime.now() + next);
                     *pause = Some(next);
                 }
             }
-        }
-    }
-
-    async fn drain<M: Threading>(&self, crowd: &Crowd, mut timer: Pin<&mut R::Timer>)
-    where
-        R: Runtime<M>,
-    {
-        crowd.reach(Stage::Draining);
-        timer.as_mut().reset(self.runtime.now() + self.grace);
-        let empty = poll_fn(|cx| match crowd.poll_fewer_than(1, cx) {
-            Poll::Ready(()) => Poll::Ready(true),
-            Poll::Pending => timer.as_mut().poll_elapsed(cx).map(|()| false),
-        });
-        if !empty.await {
-            self.tell(|| "connections were cut off: their calls did not end in time".into());
-            crowd.reach(Stage::Over);
-            poll_fn(|cx| crowd.poll_fewer_than(1, cx)).await;
-        }
-    }
-
-    fn tell(&self, text: impl FnOnce() -> String) {
-        if let Some(notice) = &self.notice {
-            notice(&text());
         }
     }
 }

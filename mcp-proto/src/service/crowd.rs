@@ -1,14 +1,15 @@
 //! The connections of one listener: how many there are, and how they learn that they are to end.
 
 use core::future::{Future, poll_fn};
-use core::pin::pin;
+use core::pin::{Pin, pin};
 use core::sync::atomic::{AtomicU8, Ordering};
 use core::task::{Context, Poll, Waker};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::{Either, select};
-use futures_util::task::AtomicWaker;
+
+use super::Timer;
 
 /// How the end of all connections comes about.
 #[derive(Clone, Copy, Debug)]
@@ -28,14 +29,23 @@ struct Shared {
     /// The [`Stage`] that was reached, 0 before the first; changes only under the lock.
     stage: AtomicU8,
     members: Mutex<Members>,
-    /// Who waits for members to leave.
-    waits: AtomicWaker,
 }
 
 #[derive(Default)]
 struct Members {
     next: u64,
     wakers: HashMap<u64, Option<Waker>>,
+    /// Who waits for members to leave.
+    waiting: Vec<Waker>,
+}
+
+impl Members {
+    fn add(&mut self) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.wakers.insert(number, None);
+        number
+    }
 }
 
 /// One connection's place in the crowd, given up when this is dropped.
@@ -47,29 +57,48 @@ pub(crate) struct Member {
 impl Crowd {
     /// Lets one more in.
     pub(crate) fn enter(&self) -> Member {
-        let mut members = self.members();
-        let number = members.next;
-        members.next += 1;
-        members.wakers.insert(number, None);
+        let number = self.members().add();
         Member { crowd: self.clone(), number }
+    }
+
+    /// Lets one more in, unless `most` are.
+    #[cfg(feature = "tower")]
+    pub(crate) fn enter_below(&self, most: usize) -> Option<Member> {
+        let mut members = self.members();
+        let number = (members.wakers.len() < most).then(|| members.add())?;
+        Some(Member { crowd: self.clone(), number })
     }
 
     /// Waits until fewer than `most` are in.
     pub(crate) fn poll_fewer_than(&self, most: usize, cx: &mut Context<'_>) -> Poll<()> {
-        let is = || self.members().wakers.len() < most;
-        if !is() {
-            self.0.waits.register(cx.waker());
-            if !is() {
-                return Poll::Pending;
-            }
+        let mut members = self.members();
+        if members.wakers.len() < most {
+            return Poll::Ready(());
         }
-        Poll::Ready(())
+        if !members.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
+            members.waiting.push(cx.waker().clone());
+        }
+        Poll::Pending
     }
 
-    /// Tells everyone.
+    /// Has everyone end, and cuts off who is left when `timer`, which is set, goes off. Says
+    /// whether nobody was.
+    pub(crate) async fn drain(&self, mut timer: Pin<&mut impl Timer>) -> bool {
+        self.reach(Stage::Draining);
+        let left = poll_fn(|cx| match self.poll_fewer_than(1, cx) {
+            Poll::Ready(()) => Poll::Ready(true),
+            Poll::Pending => timer.as_mut().poll_elapsed(cx).map(|()| false),
+        })
+        .await;
+        self.reach(Stage::Over);
+        poll_fn(|cx| self.poll_fewer_than(1, cx)).await;
+        left
+    }
+
+    /// Tells everyone. What was reached stays so.
     pub(crate) fn reach(&self, stage: Stage) {
         let members = self.members();
-        self.0.stage.store(stage as u8, Ordering::Release);
+        self.0.stage.fetch_max(stage as u8, Ordering::Release);
         let wakers: Vec<_> = members.wakers.values().flatten().cloned().collect();
         drop(members);
         wakers.into_iter().for_each(Waker::wake);
@@ -96,28 +125,38 @@ impl Member {
     /// Waits until the crowd reached `stage`. Whatever one member waits for, it does in one task.
     pub(crate) async fn until(&self, stage: Stage) {
         let mut woken: Option<Waker> = None;
-        poll_fn(move |cx| {
+        poll_fn(move |cx| self.poll_until(stage, &mut woken, cx)).await;
+    }
+
+    /// The same; `woken` is who was promised to be.
+    pub(crate) fn poll_until(
+        &self,
+        stage: Stage,
+        woken: &mut Option<Waker>,
+        cx: &mut Context<'_>,
+    ) -> Poll<()> {
+        if self.crowd.has_reached(stage) {
+            return Poll::Ready(());
+        }
+        // This is polled with every byte that comes: the lock is for the first time only.
+        if !woken.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            let mut members = self.crowd.members();
             if self.crowd.has_reached(stage) {
                 return Poll::Ready(());
             }
-            // This is polled with every byte that comes: the lock is for the first time only.
-            if !woken.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-                let mut members = self.crowd.members();
-                if self.crowd.has_reached(stage) {
-                    return Poll::Ready(());
-                }
-                members.wakers.insert(self.number, Some(cx.waker().clone()));
-                woken = Some(cx.waker().clone());
-            }
-            Poll::Pending
-        })
-        .await;
+            members.wakers.insert(self.number, Some(cx.waker().clone()));
+            *woken = Some(cx.waker().clone());
+        }
+        Poll::Pending
     }
 }
 
 impl Drop for Member {
     fn drop(&mut self) {
-        self.crowd.members().wakers.remove(&self.number);
-        self.crowd.0.waits.wake();
+        let mut members = self.crowd.members();
+        members.wakers.remove(&self.number);
+        let waiting = core::mem::take(&mut members.waiting);
+        drop(members);
+        waiting.into_iter().for_each(Waker::wake);
     }
 }

@@ -21,7 +21,7 @@ use super::{
 use crate::auth::{Principal, Refusal};
 use crate::effect::{Effect, EffectError, Reply};
 use crate::revision::AdapterSet;
-use crate::server::{CallId, Connection, Machine, Stdio};
+use crate::server::{CallId, Connection, HttpExchange, Machine, Stdio};
 
 /// A service, the runtime that it runs on, and the stores that it keeps things in. Cloning shares
 /// them all.
@@ -56,6 +56,9 @@ pub trait Carrier: Machine {
     }
 }
 
+/// For how long a client over HTTP may read nothing.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 impl Carrier for Connection {
     fn parts(&self, call: CallId, extensions: &Extensions) -> Option<Parts> {
         let head = self.request(call)?.clone();
@@ -68,7 +71,18 @@ impl Carrier for Connection {
 
     /// Sockets are too dear to be held by peers that have gone to sleep.
     fn patience(&self) -> Option<Duration> {
-        Some(Duration::from_secs(60))
+        Some(PATIENCE)
+    }
+}
+
+impl Carrier for HttpExchange<Parts> {
+    /// The request is the exchange's own, with what its framework attached.
+    fn parts(&self, _: CallId, _: &Extensions) -> Option<Parts> {
+        Some(self.head().clone())
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        Some(PATIENCE)
     }
 }
 

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use http::Extensions;
 
-use super::accept::{Acceptor, Notice};
+use super::accept::{Acceptor, Terms};
 use super::crowd::{Member, Stage};
+use super::site::Site;
 use super::updater::{Unfit, Updater};
 use super::{
     Announcer, Driver, Error, Guard, Host, Hub, Later, Listener, Local, MemoryHub,
@@ -19,8 +20,9 @@ use crate::auth::Authorization;
 use crate::revision::AdapterSet;
 use crate::server::{Connection, Endpoint, EndpointBuilder, Gate, Limits};
 
-/// Settings of a service on HTTP: the path `/mcp`, loopback hosts, every revision, sessions in
-/// this process's memory. [`bind`](Self::bind) opens the listener.
+/// Settings of a service on HTTP: loopback hosts, every revision, sessions in this process's
+/// memory. [`bind`](Self::bind) opens a listener of its own, at the path `/mcp`; with the feature
+/// `tower`, `mount` makes it a service for a web framework.
 #[must_use = "nothing listens before `bind`"]
 pub struct HttpBuilder<D, M: Threading = Shared> {
     driver: D,
@@ -29,24 +31,17 @@ pub struct HttpBuilder<D, M: Threading = Shared> {
     sessions: Arc<dyn SessionStore>,
     hub: Arc<dyn Hub>,
     guard: Option<Guard>,
-    connections: usize,
-    grace: Duration,
-    notice: Option<Notice>,
+    terms: Terms,
 }
 
 /// A listener, and what it serves. Its `Display` says where it listens, whom it answers, and how
 /// to allow others: for the server's log, when it starts.
 #[must_use = "nothing is answered before `serve`"]
 pub struct HttpServer<D: Driver<M>, M: Threading = Shared> {
-    host: Host<D, M>,
-    announcer: Announcer,
-    unfit: Unfit<M>,
-    endpoint: Endpoint,
+    site: Site<D, M>,
     listener: D::Listener,
     local_addr: SocketAddr,
-    connections: usize,
-    grace: Duration,
-    notice: Option<Notice>,
+    terms: Terms,
 }
 
 impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
@@ -58,7 +53,7 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
 
     /// `service`, driven by `driver`.
     pub fn new(driver: D, service: Service<M>) -> Self {
-        let endpoint = Endpoint::builder(service.catalog().clone()).path("/mcp");
+        let endpoint = Endpoint::builder(service.catalog().clone());
         Self {
             driver,
             service,
@@ -66,13 +61,13 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
             sessions: Arc::new(MemorySessionStore::new()),
             hub: Arc::new(MemoryHub::new()),
             guard: None,
-            connections: Self::CONNECTIONS,
-            grace: Self::SHUTDOWN_GRACE,
-            notice: None,
+            terms: Terms { most: Self::CONNECTIONS, grace: Self::SHUTDOWN_GRACE, notice: None },
         }
     }
 
-    /// Answers requests for this path, with and without a slash at its end; others get 404.
+    /// Answers requests for this path, with and without a slash at its end; others get 404. A
+    /// listener's path is `/mcp` unless told otherwise; a mounted service answers for any path
+    /// that reaches it.
     pub fn path(self, path: impl Into<String>) -> Self {
         self.endpoint(|endpoint| endpoint.path(path))
     }
@@ -108,6 +103,18 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
         self.endpoint(|endpoint| endpoint.http_sse(stream, messages))
     }
 
+    /// The part of clients' paths that a web framework or a proxy takes away before requests get
+    /// here; see [`EndpointBuilder::prefix`].
+    pub fn prefix(self, prefix: impl Into<String>) -> Self {
+        self.endpoint(|endpoint| endpoint.prefix(prefix))
+    }
+
+    /// Whether the protected resource's metadata are served here; see
+    /// [`EndpointBuilder::metadata`].
+    pub fn metadata(self, here: bool) -> Self {
+        self.endpoint(|endpoint| endpoint.metadata(here))
+    }
+
     /// Anything else that an [`Endpoint`] can be told.
     pub fn endpoint(mut self, set: impl FnOnce(EndpointBuilder) -> EndpointBuilder) -> Self {
         self.endpoint = set(self.endpoint);
@@ -141,14 +148,15 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
     }
 
     /// How many connections are open at once, and at least one; further ones wait to be accepted.
+    /// A mounted service counts exchanges, and refuses further ones with 503.
     pub fn connections(mut self, most: usize) -> Self {
-        self.connections = most.max(1);
+        self.terms.most = most.max(1);
         self
     }
 
     /// How long calls may run on after a [shutdown](HttpServer::serve_with_shutdown) began.
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
-        self.grace = grace;
+        self.terms.grace = grace;
         self
     }
 
@@ -156,7 +164,7 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
     /// reach it; that files ran out; that connections had to be cut off. One line each, for the
     /// server's log.
     pub fn on_notice(mut self, notice: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.notice = Some(Arc::new(notice));
+        self.terms.notice = Some(Arc::new(notice));
         self
     }
 
@@ -178,6 +186,13 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
     /// # Errors
     /// Where it has no address.
     pub fn listen(self, listener: D::Listener) -> Result<HttpServer<D, M>, Error> {
+        let local_addr = listener.local_addr()?;
+        let (site, terms) = self.endpoint(|endpoint| endpoint.path_or("/mcp")).site()?;
+        Ok(HttpServer { site, listener, local_addr, terms })
+    }
+
+    /// What is served, with everything that can be wrong about it checked.
+    pub(crate) fn site(self) -> Result<(Site<D, M>, Terms), Error> {
         let unfit: Unfit<M> = if self.guard.is_some() { |_| None } else { Service::guarded_only };
         if let Some(why) = unfit(&self.service) {
             return Err(Error::internal(why.to_owned()));
@@ -185,17 +200,8 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
         let driver = self.driver.clone();
         let announcer = Announcer::new(Arc::clone(&self.hub), move || driver.now(), "");
         let (service, driver) = (self.service, self.driver);
-        Ok(HttpServer {
-            announcer,
-            unfit,
-            host: Host::guarded(service, driver, self.sessions, self.hub, self.guard),
-            endpoint: self.endpoint.build(),
-            local_addr: listener.local_addr()?,
-            listener,
-            connections: self.connections,
-            grace: self.grace,
-            notice: self.notice,
-        })
+        let host = Host::guarded(service, driver, self.sessions, self.hub, self.guard);
+        Ok((Site::new(host, announcer, unfit, self.endpoint.build()), self.terms))
     }
 }
 
@@ -207,18 +213,18 @@ impl<D: Driver<M>, M: Threading> HttpServer<D, M> {
 
     /// Announces changes to the clients that listen, for the namespace of the endpoint.
     pub fn announcer(&self) -> Announcer {
-        self.announcer.clone().namespace(self.endpoint.shared().namespace.clone())
+        self.site.announcer()
     }
 
     /// Replaces what is served, while it is.
     pub fn updater(&self) -> Updater<M> {
-        let (live, adapters) = (self.host.current().clone(), self.endpoint.adapters().clone());
-        Updater::new(live, self.announcer(), adapters, self.unfit)
+        self.site.updater()
     }
 
     /// The URL that clients of this machine are given.
     pub fn url(&self) -> String {
-        let path = self.endpoint.shared().path.as_deref().unwrap_or("/");
+        let endpoint = self.site.endpoint();
+        let path = endpoint.shared().path.as_deref().unwrap_or("/");
         format!("http://{}{path}", self.local_addr)
     }
 
@@ -228,13 +234,14 @@ impl<D: Driver<M>, M: Threading> HttpServer<D, M> {
         until: impl Future<Output = ()>,
         spawn: impl Fn(&D, Served<D, M>),
     ) -> Result<(), Error> {
-        if let Some(notice) = self.notice.as_ref().filter(|_| !self.local_addr.ip().is_loopback()) {
+        let notice = self.terms.notice.as_ref();
+        if let Some(notice) = notice.filter(|_| !self.local_addr.ip().is_loopback()) {
             notice(&self.to_string());
         }
-        let Self { host, endpoint, listener, connections, grace, notice, .. } = self;
-        let acceptor = Acceptor { runtime: host.runtime(), most: connections, grace, notice };
+        let Self { site, listener, terms, .. } = self;
+        let acceptor = Acceptor { runtime: site.host.runtime(), terms };
         let serve = |stream, peer, member| {
-            let (host, endpoint) = (host.clone(), endpoint.clone());
+            let (host, endpoint) = (site.host.clone(), site.endpoint());
             spawn(acceptor.runtime, Served { host, endpoint, stream, peer, member });
         };
         acceptor.run(listener, until, serve).await;
@@ -288,7 +295,7 @@ macro_rules! serving {
                 self,
                 until: impl Future<Output = ()>,
             ) -> Result<(), Error> {
-                let driver = self.host.runtime().clone();
+                let driver = self.site.host.runtime().clone();
                 let spawn = |driver: &D, served: Served<D, $mode>| {
                     driver.detach::<()>(Box::pin(served.run()));
                 };
@@ -303,7 +310,7 @@ serving!(Local);
 
 impl<D: Driver<M>, M: Threading> Display for HttpServer<D, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "listening on {}: {}", self.url(), self.endpoint.gate().describe())
+        write!(f, "listening on {}: {}", self.url(), self.site.endpoint().gate().describe())
     }
 }
 
@@ -315,6 +322,7 @@ impl<D, M: Threading> fmt::Debug for HttpBuilder<D, M> {
 
 impl<D: Driver<M>, M: Threading> fmt::Debug for HttpServer<D, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("HttpServer").field(&self.local_addr).field(&self.endpoint).finish()
+        let endpoint = self.site.endpoint();
+        f.debug_tuple("HttpServer").field(&self.local_addr).field(&endpoint).finish()
     }
 }

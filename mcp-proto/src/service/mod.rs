@@ -54,6 +54,7 @@ pub mod client;
 mod convert;
 mod crowd;
 mod declare;
+mod drive;
 mod driver;
 mod duplex;
 mod errands;
@@ -84,6 +85,7 @@ mod scope;
 #[allow(clippy::module_inception)]
 mod service;
 mod session;
+mod site;
 mod stdio_server;
 pub mod storage;
 mod store;
@@ -92,6 +94,8 @@ mod support;
 #[cfg(test)]
 mod tests;
 mod threading;
+#[cfg(feature = "tower")]
+pub mod tower;
 mod updater;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod virtual_time;

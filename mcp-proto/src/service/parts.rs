@@ -4,9 +4,10 @@ use core::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Extensions;
+use http::{Extensions, HeaderMap, Method, Uri};
 
-use crate::frame::http1::RequestHead;
+use crate::frame::http1::{Headers, RequestHead};
+use crate::server::HttpRequest;
 
 /// Method, target, headers and extensions of the HTTP request that carried a call. Cloning shares
 /// them.
@@ -24,7 +25,9 @@ struct Inner {
 enum Head {
     /// As our own framing read it.
     Read(RequestHead),
-    /// As another HTTP library gave it.
+    /// As a web framework read it.
+    Framework { method: Method, uri: Uri, headers: HeaderMap },
+    /// As it was given piece by piece.
     Given { method: String, target: String, headers: Vec<(String, Bytes)> },
 }
 
@@ -47,14 +50,17 @@ impl Parts {
     pub fn method(&self) -> &str {
         match &self.0.head {
             Head::Read(head) => head.method_str(),
+            Head::Framework { method, .. } => method.as_str(),
             Head::Given { method, .. } => method,
         }
     }
 
-    /// The target, as it stood in the request line: path and query.
+    /// The target, as it stood in the request line: path and query. Under a web framework it is
+    /// what that left of it.
     pub fn target(&self) -> &str {
         match &self.0.head {
             Head::Read(head) => head.target_str(),
+            Head::Framework { uri, .. } => uri.path_and_query().map_or("/", |it| it.as_str()),
             Head::Given { target, .. } => target,
         }
     }
@@ -66,17 +72,70 @@ impl Parts {
 
     /// All headers, in their order.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        let (read, given) = match &self.0.head {
-            Head::Read(head) => (Some(head.fields().iter()), None),
-            Head::Given { headers, .. } => (None, Some(headers.iter())),
-        };
+        let (mut read, mut framework, mut given) = (None, None, None);
+        match &self.0.head {
+            Head::Read(head) => read = Some(head.fields().iter()),
+            Head::Framework { headers, .. } => framework = Some(headers.iter()),
+            Head::Given { headers, .. } => given = Some(headers.iter()),
+        }
+        let framework = framework.into_iter().flatten();
+        let framework = framework.map(|(name, value)| (name.as_str(), value.as_bytes()));
         let given = given.into_iter().flatten().map(|(name, value)| (name.as_str(), &**value));
-        read.into_iter().flatten().chain(given)
+        read.into_iter().flatten().chain(framework).chain(given)
     }
 
     /// What the host framework attached to the request.
     pub fn extensions(&self) -> &Extensions {
         &self.0.extensions
+    }
+}
+
+/// A request as a web framework read it; what it attached comes along.
+impl From<http::request::Parts> for Parts {
+    fn from(parts: http::request::Parts) -> Self {
+        let http::request::Parts { method, uri, headers, extensions, .. } = parts;
+        Self(Arc::new(Inner { head: Head::Framework { method, uri, headers }, extensions }))
+    }
+}
+
+impl Headers for Parts {
+    fn get_all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        let is = move |own: &str| own.eq_ignore_ascii_case(name);
+        self.headers().filter(move |(own, _)| is(own)).map(|(_, value)| value)
+    }
+
+    fn get<'a>(&'a self, name: &'a str) -> Option<&'a [u8]> {
+        match &self.0.head {
+            Head::Framework { headers, .. } => headers.get(name).map(|value| value.as_bytes()),
+            _ => self.get_all(name).next(),
+        }
+    }
+}
+
+impl HttpRequest for Parts {
+    fn method(&self) -> &str {
+        Self::method(self)
+    }
+
+    fn path(&self) -> &str {
+        let target = self.target();
+        target.split_once('?').map_or(target, |(path, _)| path)
+    }
+
+    fn query(&self) -> Option<&str> {
+        Some(self.target().split_once('?')?.1)
+    }
+
+    /// That of the target (which is where HTTP/2 has it), else the only `Host`.
+    fn authority(&self) -> Option<&str> {
+        if let Head::Framework { uri, .. } = &self.0.head
+            && let Some(authority) = uri.authority()
+        {
+            return Some(authority.as_str());
+        }
+        let mut hosts = self.get_all("host");
+        let host = hosts.next().filter(|_| hosts.next().is_none())?;
+        core::str::from_utf8(host).ok()
     }
 }
 

@@ -101,7 +101,7 @@ impl<H: HttpRequest> Machine for BareExchange<H> {
     }
 
     fn handle_eof(&mut self, now: Instant) {
-        self.exchange.handle_end(now);
+        self.exchange.handle_eof(now);
     }
 
     fn handle_closed(&mut self, now: Instant) {

@@ -150,9 +150,10 @@ impl<H: HttpRequest> HttpExchange<H> {
                 self.listening = Some(Box::new(Listening::by_stream(&mut self.core, key)));
                 self.stage = Stage::Running;
                 self.reply.open();
-                let paths = self.core.endpoint.shared().sse.as_ref();
-                let messages = paths.map_or("", |paths| paths.messages.as_str());
-                let address = format!("{}{messages}?session_id={id}", self.head.mount());
+                let shared = self.core.endpoint.shared();
+                let messages = shared.sse.as_ref().map_or("", |paths| paths.messages.as_str());
+                let (prefix, mount) = (&shared.prefix, self.head.mount());
+                let address = format!("{prefix}{mount}{messages}?session_id={id}");
                 self.reply.named("endpoint", address.as_bytes());
                 self.start_timer();
             }

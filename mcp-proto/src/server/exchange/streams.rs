@@ -258,7 +258,8 @@ impl<H: HttpRequest> HttpExchange<H> {
                 }
                 None => self.interrupt(),
             }
-        } else if self.follow.is_some() && self.tasks.is_empty() {
+        } else if self.vigil.is_some() {
+            // A stream that was taken up again, and whose call may run anywhere.
             self.interrupt();
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use futures_util::future::join;
 
 use super::super::Shared;
+use super::super::crowd::Stage;
 use super::super::world::{End, VirtualTime, pair};
 use super::*;
 use crate::time::Instant;
@@ -56,8 +57,8 @@ impl Town {
     ) -> T {
         let log = Arc::clone(&self.log);
         let notice: Notice = Arc::new(move |line: &str| log.lock().unwrap().push(line.to_owned()));
-        let acceptor =
-            Acceptor { runtime: &self.time, most, grace: 10 * SECOND, notice: Some(notice) };
+        let terms = Terms { most, grace: 10 * SECOND, notice: Some(notice) };
+        let acceptor = Acceptor { runtime: &self.time, terms };
         let until = self.time.sleep(SECOND * u32::try_from(until).unwrap());
         let served = acceptor.run::<_, Shared>(listener, until, |_, _, member| {
             self.members.borrow_mut().push(Some(member));
