@@ -142,6 +142,39 @@ where
     StdioServer::new(Tokio::new(), service)
 }
 
+/// Under web frameworks (feature `tower`): a [`tower_service::Service`](https://docs.rs/tower-service)
+/// for hyper, axum and others.
+#[cfg(feature = "tower")]
+pub mod tower {
+    pub use mcp_proto::service::tower::*;
+
+    use crate::{Driver, Error, Service, Threading, Tokio};
+
+    /// `service` for a web framework, for loopback hosts and whatever path the framework leads to
+    /// it. Everything else can be set first: `http(service).gate(..).auth(..).mount()` is the same
+    /// with a gate and a guard.
+    ///
+    /// ```
+    /// # use mcp_driver_tokio::{Error, Registry, tool, tower};
+    /// # fn run() -> Result<(), Error> {
+    /// let service = Registry::new("reports", "1.0.0").tool(tool("ping", || async { "pong" })).build()?;
+    /// let app: axum::Router = axum::Router::new()
+    ///     .nest_service("/reports/mcp", tower::service(service)?);
+    /// # Ok(())
+    /// # }
+    /// # run().unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// Where a handler wants to know who calls, which needs a guard.
+    pub fn service<M: Threading>(service: Service<M>) -> Result<HttpService<Tokio, M>, Error>
+    where
+        Tokio: Driver<M>,
+    {
+        crate::http(service).mount()
+    }
+}
+
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use mcp_proto::effect::EffectError;
 use mcp_proto::service::{Driver, Local, Runtime, Shared, Sleep, Threading, Timer};
 use mcp_proto::time::Instant;
+use tokio::runtime::Handle;
 use tokio::task::LocalSet;
 use tokio::time::{Instant as Clock, sleep, sleep_until};
 
@@ -121,9 +122,12 @@ pub trait Spawn: Threading {
 
 impl Spawn for Shared {
     fn spawn<T: 'static>(work: Self::Boxed<'static, T>) {
-        tokio::spawn(async {
-            work.await;
-        });
+        // Where there is no runtime any more, nothing can run on.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async {
+                work.await;
+            });
+        }
     }
 
     fn within<F: Future>(work: F) -> impl Future<Output = F::Output> {
