@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
+use super::view::View;
 use super::{
     Answer, AskWay, Asking, BadAnswer, ClientProfile, Filter, InputRequest, Json, Keeping,
-    LogLevel, Operation, Round, SessionRef, Text,
+    LogLevel, Operation, Round, SessionRef, Text, TraceContext,
 };
 use crate::auth::Principal;
 use crate::frame::envelope::{ProgressToken, RequestId};
@@ -18,6 +19,8 @@ use crate::frame::envelope::{ProgressToken, RequestId};
 #[derive(Clone, Debug)]
 pub struct Call {
     pub(crate) operation: Operation,
+    /// The version of its revision.
+    pub(crate) revision: &'static str,
     pub(crate) id: Option<RequestId>,
     pub(crate) method: Text,
     pub(crate) target: Option<Text>,
@@ -61,6 +64,17 @@ impl Call {
     /// What is asked for.
     pub fn operation(&self) -> Operation {
         self.operation
+    }
+
+    /// The version of the protocol that it came in: for logs. What handlers do does not depend on
+    /// it.
+    pub fn revision(&self) -> &'static str {
+        self.revision
+    }
+
+    /// The trace that it is part of, where its client said (R26-META-15).
+    pub fn trace(&self) -> Option<TraceContext> {
+        TraceContext::read(&View::of(self.params.as_ref()?.as_bytes())?.object("_meta")?)
     }
 
     /// The request's id; `None` for a notification.

@@ -29,6 +29,7 @@ mod result;
 mod round;
 mod session_ref;
 mod text;
+mod trace;
 mod values;
 pub(crate) mod view;
 
@@ -69,5 +70,6 @@ pub use round::{Binding, Round, Settled};
 pub(crate) use session_ref::Keeping;
 pub use session_ref::SessionRef;
 pub use text::Text;
+pub use trace::TraceContext;
 pub use values::Values;
 pub(crate) use view::{View, boolean, copied, elements, number};

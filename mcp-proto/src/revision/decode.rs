@@ -130,6 +130,7 @@ impl Adapter {
             .and_then(|span| ProgressToken::from_json(span.of(&preamble.message)));
         Ok(Call {
             operation,
+            revision: self.version,
             id,
             method: match self.method_for(operation) {
                 Some(method) if preamble.method() == Some(method) => Text::from(method),

@@ -15,7 +15,8 @@ use super::parts::Parts;
 use super::{Session, Sessions};
 use crate::auth::Principal;
 use crate::model::{
-    Call, Change, ClientProfile, Implementation, Json, LogLevel, LogMessage, Progress, Values,
+    Call, Change, ClientProfile, Implementation, Json, LogLevel, LogMessage, Progress,
+    TraceContext, Values,
 };
 use crate::server::CallId;
 
@@ -84,6 +85,11 @@ impl Exchange {
     /// The client's name and version, for display only (R26-META-13).
     pub fn client_info(&self) -> Option<Implementation> {
         self.client().implementation()
+    }
+
+    /// The trace that the call is part of, where its client said (R26-META-15).
+    pub fn trace(&self) -> Option<TraceContext> {
+        self.0.call.trace()
     }
 
     /// The HTTP request that carried the call; `None` on stdio.

@@ -13,6 +13,7 @@ use http::Extensions;
 
 use super::live::Live;
 use super::run::Loop;
+use super::trace;
 use super::work::Work;
 use super::{
     Execution, Guard, Hub, Later, MemoryHub, MemorySessionStore, Outliving, Parts, Runtime,
@@ -195,6 +196,10 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
 
     /// Has the world do what a machine asks.
     pub(crate) fn answer(&self, effect: Effect) -> Execution {
+        trace::watch(trace::doer(&effect), self.execute(effect))
+    }
+
+    fn execute(&self, effect: Effect) -> Execution {
         match effect {
             Effect::Random => {
                 let mut bytes = [0; 32];

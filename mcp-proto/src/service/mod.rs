@@ -96,6 +96,7 @@ mod tests;
 mod threading;
 #[cfg(feature = "tower")]
 pub mod tower;
+mod trace;
 mod updater;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod virtual_time;

@@ -8,6 +8,7 @@ use core::task::{Context, Poll, Waker};
 use std::panic::catch_unwind;
 
 use super::Threading;
+use super::trace::CallSpan;
 use crate::model::Outcome;
 use crate::server::CallId;
 
@@ -18,11 +19,12 @@ pub struct Running<M: Threading> {
     /// Gone once the call is over.
     handler: Option<M::Boxed<'static, Outcome>>,
     waker: Option<Waker>,
+    span: CallSpan,
 }
 
 impl<M: Threading> Running<M> {
-    pub(crate) fn new(id: CallId, handler: M::Boxed<'static, Outcome>) -> Self {
-        Self { id, handler: Some(handler), waker: None }
+    pub(crate) fn new(id: CallId, handler: M::Boxed<'static, Outcome>, span: CallSpan) -> Self {
+        Self { id, handler: Some(handler), waker: None, span }
     }
 
     /// Which call it is.
@@ -37,9 +39,16 @@ impl<M: Threading> Running<M> {
 
     /// Drops the handler where it waits; this then ends without an outcome.
     pub fn cancel(&mut self) {
+        self.stop(None);
+    }
+
+    /// The same, where something else gave the call this outcome, if anything did.
+    pub(crate) fn stop(&mut self, outcome: Option<&Outcome>) {
         if let Some(handler) = self.handler.take() {
+            self.span.end(outcome);
             // What a handler does while it is dropped is its own affair, a panic included.
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(handler)));
+            let dropped = AssertUnwindSafe(|| self.span.within(|| drop(handler)));
+            let _ = catch_unwind(dropped);
         }
         if let Some(waker) = self.waker.take() {
             waker.wake();
@@ -58,8 +67,9 @@ impl<M: Threading> Future for Running<M> {
         let Some(handler) = &mut this.handler else {
             return Poll::Ready((this.id, None));
         };
-        match Pin::new(handler).poll(cx) {
+        match this.span.within(|| Pin::new(handler).poll(cx)) {
             Poll::Ready(outcome) => {
+                this.span.end(Some(&outcome));
                 this.handler = None;
                 Poll::Ready((this.id, Some(outcome)))
             }

@@ -11,6 +11,7 @@ use super::declare::Validator;
 use super::error::INTERNAL;
 use super::running::Running;
 use super::scope::{Found, Source};
+use super::trace::CallSpan;
 use super::{Outbox, Parts, Scope, Shared, Threading, args, convert};
 use crate::model::{
     Call, Catalog, Completion, Failure, FailureKind, Located, Operation, Outcome, Reference, Text,
@@ -113,14 +114,19 @@ impl<M: Threading> Service<M> {
         parts: impl FnOnce() -> Option<Parts>,
         outbox: &Outbox,
     ) -> Dispatched<M> {
+        let span = CallSpan::new(&call);
         match self.find(&call) {
             Ok((entry, found)) => {
                 let parts = if entry.parts { parts() } else { None };
                 let (outbox, service) = (outbox.clone(), self.clone());
                 let scope = Scope::new(id, call, parts, outbox, entry.exchange, service, found);
-                Dispatched::Running(Running::new(id, (entry.run)(scope)))
+                let handler = span.within(|| (entry.run)(scope));
+                Dispatched::Running(Running::new(id, handler, span))
             }
-            Err(outcome) => Dispatched::Done(outcome),
+            Err(outcome) => {
+                span.end(Some(&outcome));
+                Dispatched::Done(outcome)
+            }
         }
     }
 

@@ -17,6 +17,7 @@ use crate::server::CallId;
 pub(crate) fn call(operation: Operation, target: &str, arguments: &str) -> Call {
     Call {
         operation,
+        revision: "a-revision",
         id: Some(RequestId::from(1)),
         method: operation.as_str().into(),
         target: Some(target.to_owned().into()),

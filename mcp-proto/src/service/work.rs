@@ -144,7 +144,9 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                     }
                 }
                 Output::Event(Event::Cancelled(id)) => {
-                    self.cancel(id);
+                    if let Some(running) = self.find(id) {
+                        running.cancel();
+                    }
                 }
                 Output::Event(Event::Answered(id, answered)) => self.answered(id, answered),
                 Output::Effect(id, effect) => {
@@ -209,11 +211,9 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                 Command::Progress(progress) => machine.progress(id, progress),
                 Command::Log(message) => machine.log(id, message),
                 Command::Cancel => {
-                    if self.cancel(id) {
-                        let why = "the server cancelled the call";
-                        let failure = Failure::new(FailureKind::Internal, why);
-                        machine.respond(id, failure.into());
-                    }
+                    let why = "the server cancelled the call";
+                    let failure = Failure::new(FailureKind::Internal, why).into();
+                    self.end(machine, id, failure);
                 }
                 Command::Ask(question) => {
                     let ask = machine.ask(id, question.request().clone());
@@ -224,10 +224,8 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                 Command::Do(Errand(job)) => self.errands.begin(&self.host, self.now(), job),
                 Command::Withdraw => self.withdraw(machine),
                 Command::Round(round) => {
-                    if let Some(needs) = round.take()
-                        && self.cancel(id)
-                    {
-                        machine.respond(id, needs.into());
+                    if let Some(needs) = round.take() {
+                        self.end(machine, id, needs.into());
                     }
                 }
             }
@@ -235,13 +233,12 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
         moved
     }
 
-    /// Drops a call's handler; false where there is none any more.
-    fn cancel(&mut self, id: CallId) -> bool {
-        self.find(id).is_some_and(|running| {
-            let runs = running.is_running();
-            running.cancel();
-            runs
-        })
+    /// Drops a call's handler, if it still has one, and gives it that outcome.
+    fn end(&mut self, machine: &mut impl Carrier, id: CallId, outcome: Outcome) {
+        if let Some(running) = self.find(id).filter(|running| running.is_running()) {
+            running.stop(Some(&outcome));
+            machine.respond(id, outcome);
+        }
     }
 
     fn find(&mut self, id: CallId) -> Option<&mut Running<M>> {
