@@ -1,6 +1,7 @@
 //! Servers as processes, and requests to them.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -29,17 +30,31 @@ impl Server {
 
     /// Starts `program` on HTTP; it ends when [`Listening::shut_down`] says so.
     pub(crate) fn on_http(program: &str, arguments: &[&str]) -> (Self, Listening) {
-        Self::listen(Command::new(program).args(arguments))
+        Self::listen(Command::new(program).args(arguments).arg("--listen"))
+    }
+
+    /// Starts the example `name` on HTTP. Its address is the URL that it names.
+    ///
+    /// Examples are built with the tests of the workspace, or by `tests/run examples`.
+    pub(crate) fn example(name: &str, arguments: &[&str]) -> (Self, Listening) {
+        let built = Path::new(env!("CARGO_BIN_EXE_server-tokio")).with_file_name("examples");
+        let program = built.join(name);
+        assert!(program.exists(), "{name} is not built: `tests/run examples` builds it");
+        let (server, mut listening) = Self::listen(Command::new(program).args(arguments));
+        let said = listening.address.strip_prefix("listening on ").expect("where it listens");
+        let url = said.split(": ").next().unwrap_or_default();
+        listening.address = url.to_owned();
+        (server, listening)
     }
 
     /// The same, and it may open only so many files.
     pub(crate) fn with_files(program: &str, most: usize) -> (Self, Listening) {
         let script = format!("ulimit -n {most}; exec \"$0\" \"$@\"");
-        Self::listen(Command::new("sh").args(["-c", &script, program]))
+        Self::listen(Command::new("sh").args(["-c", &script, program, "--listen"]))
     }
 
     fn listen(command: &mut Command) -> (Self, Listening) {
-        command.arg("--listen").stdin(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::piped()).stderr(Stdio::piped());
         let mut server = Self::start(command);
         let stdin = server.child.stdin.take();
         let mut log = BufReader::new(server.child.stderr.take().expect("piped"));
