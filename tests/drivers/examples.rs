@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-use mcp_driver_tokio::Client;
+use mcp_driver_tokio::{Client, Tokio};
 use mcp_proto::revision::Revision;
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn every_example_answers_our_client_and_a_plain_request() {
     for (name, arguments) in SERVERS {
         let (_server, listening) = Server::example(name, arguments);
         let url = &listening.address;
-        run(async {
+        run::<Tokio, _>(async {
             for revision in [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28] {
                 let client = Client::http(&**url).revision(revision).connect().await;
                 let client = client.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -50,7 +50,7 @@ fn every_example_answers_our_client_and_a_plain_request() {
 #[test]
 fn a_store_of_an_applications_own_remembers_from_call_to_call() {
     let (_server, listening) = Server::example("own_store", &["127.0.0.1:0"]);
-    run(async {
+    run::<Tokio, _>(async {
         let url = &*listening.address;
         let client = Client::http(url).revision(Revision::V2025_11_25).connect().await;
         let client = client.expect("connects");
@@ -69,9 +69,9 @@ fn on_axum_a_service_is_below_its_prefix_and_behind_the_applications_layers() {
     let (_server, listening) = Server::example("with_axum", &["127.0.0.1:0"]);
     let url = &*listening.address;
     assert!(url.ends_with("/reports/mcp"), "{url}");
-    run(async {
+    run::<Tokio, _>(async {
         for revision in Revision::ALL {
-            let client = Client::http(url).bearer("an-example-token").revision(revision);
+            let client = Client::http(url).bearer("an-example-token".to_owned()).revision(revision);
             let client = client.connect().await.expect("connects");
             let title = client.call_tool("title", &json!({})).await.expect("it has one");
             assert_eq!(title.text(), "The report of nobody, for sub:ada");

@@ -194,19 +194,64 @@ fn running_out_of_files_is_waited_out(program: &str) {
     assert!(response(&mut BufReader::new(stream)).1.contains(r#""id":1"#));
 }
 
+/// R26-SUBS-10: a request that listens gets its result, older streams the advice to come back.
 fn a_shutdown_ends_streams_that_only_listen(program: &str) {
     let (_server, mut listening) = Server::on_http(program, &[]);
-    let mut stream = connect(&listening.address);
-    stream
-        .write_all(b"GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
-        .unwrap();
-    let mut stream = BufReader::new(stream);
-    let mut text = String::new();
-    while !text.contains("data: ") {
-        stream.read_line(&mut text).unwrap();
-    }
+    let streams = listeners(&listening.address);
     listening.shut_down();
+    assert_each_ends_in_its_way(streams);
     assert_eq!(listening.log(), "over\n");
+}
+
+/// Streams that listen: of HTTP+SSE, of a session, and by a request.
+pub(crate) fn listeners(address: &str) -> [BufReader<TcpStream>; 3] {
+    const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    let mut greeter = connect(address);
+    let hello = HELLO.len();
+    greeter
+        .write_all(
+            format!(
+                "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                 Accept: application/json\r\nContent-Length: {hello}\r\n\r\n{HELLO}"
+            )
+            .as_bytes(),
+        )
+        .unwrap();
+    let (head, _) = response(&mut BufReader::new(greeter));
+    let session = head.lines().find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id"));
+    let get = |path: &str, more: &str| {
+        format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n{more}\r\n")
+    };
+    let filter = r#"{"notifications":{"toolsListChanged":true}"#;
+    let listen = call(1, "", "{}").replace("tools/call", "subscriptions/listen");
+    let listen = listen.replace(r#"{"name":"","arguments":{}"#, filter);
+    let listen = post("", "", &listen).replace("tools/call", "subscriptions/listen");
+    [
+        (get("/sse", ""), "data: "),
+        (get("/mcp", &format!("{}\r\n", session.expect("a session"))), "id: "),
+        (listen.replace("Mcp-Name: \r\n", ""), "acknowledged"),
+    ]
+    .map(|(request, begun)| {
+        let mut stream = connect(address);
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut text = String::new();
+        while !text.contains(begun) {
+            assert!(stream.read_line(&mut text).unwrap() > 0, "{text}");
+        }
+        stream
+    })
+}
+
+pub(crate) fn assert_each_ends_in_its_way(streams: [BufReader<TcpStream>; 3]) {
+    for (mut stream, last) in
+        streams.into_iter().zip(["retry: 1000", "retry: 1000", r#""id":1,"result":"#])
+    {
+        let mut rest = String::new();
+        stream.read_to_string(&mut rest).unwrap();
+        assert!(rest.contains(last), "{rest}");
+        assert!(rest.ends_with("0\r\n\r\n"), "to its end: {rest}");
+    }
 }
 
 /// R24-SSE-01, R24-SSE-02, R24-SSE-04: what is posted is answered on the stream, over another connection.
@@ -244,14 +289,14 @@ fn nap(id: usize, ms: u64) -> String {
     post("", "sleep", &call(id, "sleep", &format!(r#"{{"ms":{ms}}}"#)))
 }
 
-fn connect(address: &str) -> TcpStream {
+pub(crate) fn connect(address: &str) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }
 
 /// One response with a length: its head, and its body.
-fn response(reader: &mut impl Read) -> (String, String) {
+pub(crate) fn response(reader: &mut impl Read) -> (String, String) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
@@ -259,7 +304,8 @@ fn response(reader: &mut impl Read) -> (String, String) {
         head.push(byte[0]);
     }
     let head = String::from_utf8(head).unwrap();
-    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap();
+    let lower = head.to_ascii_lowercase();
+    let length = lower.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
     let mut body = vec![0; length.parse().unwrap()];
     reader.read_exact(&mut body).unwrap();
     (head, String::from_utf8(body).unwrap())

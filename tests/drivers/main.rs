@@ -4,6 +4,7 @@ mod client;
 mod examples;
 mod http;
 mod local;
+mod mounted;
 mod narrow_pipe;
 mod over_reqwest;
 mod process;

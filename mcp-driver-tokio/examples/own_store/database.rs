@@ -66,7 +66,7 @@ impl Database {
         let mut tables = self.tables();
         let row = tables.live(id)?;
         if let Some(ttl) = renew {
-            row.until = Instant::now() + ttl;
+            row.until = row.until.max(Instant::now() + ttl);
         }
         Some((row.data.clone(), row.version))
     }
@@ -137,7 +137,7 @@ impl Database {
     pub(crate) fn delete_log(&self, topic: &str) {
         let mut tables = self.tables();
         let place = tables.next();
-        if let Some(log) = tables.logs.get_mut(topic) {
+        if let Some(log) = tables.logs.get_mut(topic).filter(|log| !log.entries.is_empty()) {
             let until = Some(Instant::now() + REMEMBERED);
             *log = Log { entries: VecDeque::new(), gone: place, until };
         }

@@ -1,97 +1,17 @@
 //! A store of an application's own, where it has a database already: four functions for sessions,
 //! four for events. The library's suite of what every store must do is run against it by
-//! `cargo test -p mcp-driver-tokio --example own_store`.
+//! `cargo test -p mcp-driver-tokio --test own_store`.
 //!
 //! ```text
 //! cargo run -p mcp-driver-tokio --example own_store
 //! ```
 
 mod database;
-#[cfg(test)]
-mod tests;
+mod store;
 
-use std::io;
-use std::time::Duration;
-
-use bytes::Bytes;
-use mcp_driver_tokio::mcp_proto::store::{Cursor, Polled, Record};
-use mcp_driver_tokio::{
-    Error, Exchange, Registry, Simple, SimpleHub, SimpleSessionStore, http, tool,
-};
+use mcp_driver_tokio::{Error, Exchange, Registry, Simple, http, tool};
 
 use database::Database;
-
-/// Each is one statement of the database, so that no two workers do half of it.
-impl SimpleSessionStore for Database {
-    type Error = io::Error;
-
-    async fn create(&self, id: String, data: Bytes, ttl: Duration) -> io::Result<bool> {
-        Ok(self.insert_row(id, data, ttl))
-    }
-
-    async fn get(&self, id: String, renew: Option<Duration>) -> io::Result<Option<Record>> {
-        Ok(self.row(&id, renew).map(|(data, version)| Record { data, version }))
-    }
-
-    async fn save(
-        &self,
-        id: String,
-        data: Bytes,
-        expected_version: u64,
-        ttl: Duration,
-    ) -> io::Result<bool> {
-        Ok(self.update_row(&id, data, expected_version, ttl))
-    }
-
-    async fn delete(&self, id: String) -> io::Result<()> {
-        self.delete_row(&id);
-        Ok(())
-    }
-}
-
-/// Places in a log are numbers here. A hub may use whatever orders as published.
-impl SimpleHub for Database {
-    type Error = io::Error;
-
-    async fn publish(
-        &self,
-        topic: String,
-        message: Bytes,
-        ttl: Duration,
-        keep: u32,
-    ) -> io::Result<Cursor> {
-        Ok(self.append(topic, message, ttl, keep as usize).into())
-    }
-
-    async fn position(&self, topic: String) -> io::Result<Cursor> {
-        Ok(self.end_of(&topic).into())
-    }
-
-    async fn poll(&self, topics: Vec<(String, Cursor)>, wait: Duration) -> io::Result<Vec<Polled>> {
-        let mut changes = self.changes();
-        let look = async {
-            loop {
-                let news: Vec<_> = topics
-                    .iter()
-                    .filter_map(|(topic, after)| {
-                        let read = self.read_after(topic, after.as_str().parse().ok())?;
-                        Some(Polled { topic: topic.clone(), read })
-                    })
-                    .collect();
-                // Without news there is nothing to return before something changes.
-                if !news.is_empty() || wait.is_zero() || changes.changed().await.is_err() {
-                    return news;
-                }
-            }
-        };
-        Ok(tokio::time::timeout(wait, look).await.unwrap_or_default())
-    }
-
-    async fn delete(&self, topic: String) -> io::Result<()> {
-        self.delete_log(&topic);
-        Ok(())
-    }
-}
 
 /// How often this client has called, whichever worker it called at.
 async fn visits(ex: Exchange) -> Result<String, Error> {

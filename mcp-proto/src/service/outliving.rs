@@ -30,8 +30,13 @@ impl<C: Carrier, R: Runtime<M>, M: Threading> Future for Outliving<C, R, M> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.0.poll(cx, |drive, _, _| {
             // Nobody reads it.
-            drive.machine.transmit(&mut Vec::new());
-            if drive.is_idle() { Carried::Done(()) } else { Carried::Nothing(None) }
+            let mut said = Vec::new();
+            drive.machine.transmit(&mut said);
+            match (drive.is_idle(), said.is_empty()) {
+                (true, _) => Carried::Done(()),
+                (false, true) => Carried::Nothing(None),
+                (false, false) => Carried::Some,
+            }
         })
     }
 }

@@ -81,7 +81,7 @@ fn service() -> Service {
     Registry::new("traced", "1")
         .tool(tool("says", says))
         .tool(tool("fails", fails))
-        .tool(tool("waits", || std::future::pending::<String>()))
+        .tool(tool("waits", std::future::pending::<String>))
         .build()
         .expect("valid")
 }

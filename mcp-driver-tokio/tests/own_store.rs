@@ -1,3 +1,10 @@
+//! The store of the example `own_store`, held to what every store must do.
+
+#[path = "../examples/own_store/database.rs"]
+mod database;
+#[path = "../examples/own_store/store.rs"]
+mod store;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,7 +15,7 @@ use mcp_driver_tokio::mcp_proto::time::Instant;
 use mcp_driver_tokio::{Hub, SessionStore, Simple};
 use tokio::time::{Instant as Clock, sleep};
 
-use super::Database;
+use database::Database;
 
 /// Tokio's clock, which the store goes by too. It is paused, so waiting costs no time.
 struct Paused(Clock);
