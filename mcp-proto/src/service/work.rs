@@ -234,7 +234,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     }
 
     /// Drops a call's handler, if it still has one, and gives it that outcome.
-    fn end(&mut self, machine: &mut impl Carrier, id: CallId, outcome: Outcome) {
+    fn end(&mut self, machine: &mut (impl Carrier + ?Sized), id: CallId, outcome: Outcome) {
         if let Some(running) = self.find(id).filter(|running| running.is_running()) {
             running.stop(Some(&outcome));
             machine.respond(id, outcome);
