@@ -174,7 +174,3 @@ pub mod tower {
         crate::http(service).mount()
     }
 }
-
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;

@@ -121,6 +121,8 @@
 //! | `jwt` | `service`, and a verifier of JSON Web Tokens |
 //! | `tls` | `service`, and TLS for clients, by rustls |
 //! | `webpki-roots` | `tls`, and Mozilla's authorities, for where the platform has none |
+//! | `tower` | `service`, and servers as services of `tower`, for web frameworks |
+//! | `tracing` | `service`, with a span of `tracing` for each call |
 //! | `testing` | machines in virtual time, links that break, the contract of stores and hubs |
 //!
 //! # Bounds and panics
