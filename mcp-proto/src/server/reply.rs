@@ -83,6 +83,11 @@ impl Reply {
         self.extra.push((name, value.into()));
     }
 
+    /// What kinds of reply the client takes.
+    pub(crate) fn accept(&self) -> Accept {
+        self.accept
+    }
+
     pub(crate) fn is_undecided(&self) -> bool {
         self.phase == Phase::Undecided
     }

@@ -9,7 +9,7 @@ use crate::auth::{self, Principal, bearer};
 use crate::effect::{Effect, Reply, Token};
 use crate::frame::coding::Coding;
 use crate::server::HttpRefusal;
-use crate::server::accept::{self, Accept};
+use crate::server::accept;
 use crate::server::endpoint::Route;
 use crate::server::gate::Refused;
 use crate::server::pending::Waiting;
@@ -114,7 +114,7 @@ impl<H: HttpRequest> HttpExchange<H> {
         {
             // Nothing here decodes bodies, so no small body can turn into a large one (C46).
             self.refuse(&HttpRefusal::ContentCoding, None);
-        } else if answers_here && Accept::read(&self.head).is_nothing() {
+        } else if answers_here && self.reply.accept().is_nothing() {
             self.refuse(&HttpRefusal::NotAcceptable, None);
         }
     }

@@ -9,7 +9,6 @@ use crate::frame::coding::Coding;
 use crate::model::{Call, Filter};
 use crate::revision::{Adapter, Resumption};
 use crate::server::HttpRefusal;
-use crate::server::accept::Accept;
 use crate::server::calls::Last;
 use crate::server::listening::{Control, Listening, SESSION_STREAM};
 use crate::server::pending::Waiting;
@@ -20,7 +19,7 @@ use crate::store::HubOp;
 impl<H: HttpRequest> HttpExchange<H> {
     /// GET: the session's own stream, or one that is taken up again.
     pub(super) fn listen(&mut self) {
-        if !Accept::read(&self.head).stream {
+        if !self.reply.accept().stream {
             return self.refuse(&HttpRefusal::NotAcceptable, None);
         }
         self.find_session(Held::Listen);
@@ -120,7 +119,7 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     /// The stream of HTTP+SSE: the session, for as long as it is open (R24-SSE-01).
     pub(super) fn open_sse(&mut self) {
-        if !Accept::read(&self.head).stream {
+        if !self.reply.accept().stream {
             return self.refuse(&HttpRefusal::NotAcceptable, None);
         }
         self.stage = Stage::Sse(SseStep::Naming);
