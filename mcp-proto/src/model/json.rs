@@ -2,12 +2,10 @@
 
 use core::fmt;
 use std::borrow::Cow;
-use std::io;
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use smallvec::SmallVec;
 
 use crate::frame::json;
 
@@ -45,12 +43,16 @@ impl Json {
     /// `Serialize` implementation.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         // A vector with room to spare costs one allocation more as `Bytes`; most values are small.
-        let mut text = Scratch(SmallVec::new());
-        serde_json::to_writer(&mut text, value)?;
-        Ok(Self(match text.0.spilled() {
-            true => text.0.into_vec().into(),
-            false => Bytes::copy_from_slice(&text.0),
-        }))
+        let mut small = [0; 512];
+        let mut room = &mut small[..];
+        match serde_json::to_writer(&mut room, value) {
+            Ok(()) => {
+                let left = room.len();
+                Ok(Self(Bytes::copy_from_slice(&small[..small.len() - left])))
+            }
+            Err(error) if error.is_io() => Ok(Self(serde_json::to_vec(value)?.into())),
+            Err(error) => Err(error),
+        }
     }
 
     /// Decodes the value.
@@ -105,20 +107,6 @@ impl Json {
     }
 }
 
-/// Where a value is written whose size nobody knows yet.
-struct Scratch(SmallVec<[u8; 512]>);
-
-impl io::Write for Scratch {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 impl fmt::Debug for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -134,5 +122,21 @@ impl fmt::Display for Json {
 impl From<serde_json::Value> for Json {
     fn from(value: serde_json::Value) -> Self {
         Self(value.to_string().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_any_size_is_written_whole() {
+        for length in [0, 1, 509, 510, 511, 100_000] {
+            let text = "a".repeat(length);
+            let written = Json::of(&text).unwrap();
+            assert_eq!(written.as_str(), format!("\"{text}\""));
+        }
+        let keyed = std::collections::BTreeMap::from([((1, 2), 3)]);
+        assert!(Json::of(&keyed).is_err());
     }
 }
