@@ -29,7 +29,7 @@ pub use members::{Member, Members};
 pub use number::{integer, is_integer};
 pub use text::{string, write_string};
 
-use walk::Walker;
+use walk::{Walked, Walker};
 
 /// A byte range in a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -210,10 +210,11 @@ pub struct Message {
 /// [`ScanError`] for anything that is not one JSON value, and for the stricter points.
 pub fn scan(src: &[u8], limits: &ScanLimits) -> Result<Message, ScanError> {
     let mut message = Message::default();
-    match Walker::new(src, limits.depth).and_then(|mut walker| walk(&mut walker, &mut message)) {
+    let mut walker = Walker::new(src, limits.depth);
+    match walk(&mut walker, &mut message) {
         Ok(()) => Ok(message),
-        Err(fault) => {
-            let mut error = ScanError { id: None, ..fault };
+        Err(kind) => {
+            let mut error = walker.fault(kind);
             if !error.is_parse_error() {
                 error.id = only_id(src, &message.envelope);
             }
@@ -224,11 +225,9 @@ pub fn scan(src: &[u8], limits: &ScanLimits) -> Result<Message, ScanError> {
 
 /// The top-level elements of a validated array, as ranges in it. A text that is no array has none.
 pub fn elements(array: &[u8]) -> Elements<'_> {
-    let mut walker = Walker::new(array, usize::MAX).ok();
-    if let Some(walker) = &mut walker {
-        walker.space();
-    }
-    Elements { walker: walker.filter(|walker| walker.at() == Some(b'[')) }
+    let mut walker = Walker::new(array, usize::MAX);
+    let is_array = walker.begin().is_ok() && walker.at() == Some(b'[');
+    Elements { walker: is_array.then_some(walker) }
 }
 
 /// Iterator of [`elements`].
@@ -252,7 +251,10 @@ impl Iterator for Elements<'_> {
 /// The members of a validated object, as ranges in it, repeated names included. A text that is no
 /// object has none.
 pub fn members(object: &[u8]) -> Members {
-    collect(object).0
+    let mut found = Members::default();
+    // What was found before a fault counts.
+    let _ = collect(&mut Walker::new(object, usize::MAX), &mut found);
+    found
 }
 
 /// As [`members`], refusing a name that occurs twice.
@@ -260,29 +262,26 @@ pub fn members(object: &[u8]) -> Members {
 /// # Errors
 /// [`ScanErrorKind::Duplicate`] at the second occurrence.
 pub fn unique_members(object: &[u8]) -> Result<Members, ScanError> {
-    match collect(object) {
-        (_, Err(error)) if error.kind == ScanErrorKind::Duplicate => Err(error),
-        (found, _) => Ok(found),
+    let mut found = Members::default();
+    let mut walker = Walker::new(object, usize::MAX);
+    match collect(&mut walker, &mut found).and_then(|()| walker.finish()) {
+        Err(ScanErrorKind::Duplicate) => Err(walker.fault(ScanErrorKind::Duplicate)),
+        _ => Ok(found),
     }
 }
 
-fn collect(object: &[u8]) -> (Members, Result<(), ScanError>) {
-    let mut found = Members::default();
-    let end = Walker::new(object, usize::MAX).and_then(|mut walker| {
-        walker.space();
-        leaf(&mut walker, &mut found)?;
-        walker.finish()
-    });
-    (found, end)
+fn collect(walker: &mut Walker<'_>, found: &mut Members) -> Walked {
+    walker.begin()?;
+    leaf(walker, found)
 }
 
 /// Walks the root value. A duplicate is kept until the end: only then is it known that the text is
 /// JSON, and what its `id` is.
-fn walk(walker: &mut Walker<'_>, message: &mut Message) -> Result<(), ScanError> {
-    walker.space();
+fn walk(walker: &mut Walker<'_>, message: &mut Message) -> Walked {
+    walker.begin()?;
     let rest = walker.rest();
     if rest.is_empty() {
-        return Err(walker.fault(ScanErrorKind::Empty));
+        return Err(ScanErrorKind::Empty);
     }
     message.root = kind(rest);
     match message.root {
@@ -292,7 +291,7 @@ fn walk(walker: &mut Walker<'_>, message: &mut Message) -> Result<(), ScanError>
     walker.finish()
 }
 
-fn envelope(walker: &mut Walker<'_>, message: &mut Message) -> Result<(), ScanError> {
+fn envelope(walker: &mut Walker<'_>, message: &mut Message) -> Walked {
     let Message { envelope, params, meta, result, result_meta, error, .. } = message;
     walker.object(envelope, |walker, name| {
         if walker.at() != Some(b'{') {
@@ -309,11 +308,7 @@ fn envelope(walker: &mut Walker<'_>, message: &mut Message) -> Result<(), ScanEr
     })
 }
 
-fn body(
-    walker: &mut Walker<'_>,
-    members: &mut Members,
-    meta: &mut Option<Members>,
-) -> Result<(), ScanError> {
+fn body(walker: &mut Walker<'_>, members: &mut Members, meta: &mut Option<Members>) -> Walked {
     walker.object(members, |walker, name| {
         if walker.at() == Some(b'{') && walker.named(name, "_meta") {
             leaf(walker, meta.insert(Members::default()))
@@ -323,7 +318,7 @@ fn body(
     })
 }
 
-fn leaf(walker: &mut Walker<'_>, members: &mut Members) -> Result<(), ScanError> {
+fn leaf(walker: &mut Walker<'_>, members: &mut Members) -> Walked {
     walker.object(members, |walker, _| walker.value())
 }
 

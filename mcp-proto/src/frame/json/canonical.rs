@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{ScanError, ScanLimits, Span, integer, string, walk::Walker, write_string};
+use super::walk::{Walked, Walker};
+use super::{ScanError, ScanLimits, Span, integer, string, write_string};
 
 /// Appends a value in a form that does not depend on how it was written: no white space, members
 /// sorted by name, strings with the escapes only that must be, integers up to 2^53 - 1 in plain
@@ -12,10 +13,8 @@ use super::{ScanError, ScanLimits, Span, integer, string, walk::Walker, write_st
 /// [`ScanError`] for what is no JSON value or is nested deeper than the limit; repeated names are
 /// none. Nothing is appended then.
 pub fn canonical(value: &[u8], limits: &ScanLimits, out: &mut Vec<u8>) -> Result<(), ScanError> {
-    let mut walker = Walker::new(value, limits.depth.min(MAX_DEPTH))?;
-    walker.space();
-    let tree = Tree::at(&mut walker)?;
-    walker.finish_any()?;
+    let mut walker = Walker::new(value, limits.depth.min(MAX_DEPTH));
+    let tree = Tree::of(&mut walker).map_err(|kind| walker.fault(kind))?;
     tree.write(value, out);
     Ok(())
 }
@@ -30,7 +29,14 @@ enum Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    fn at(walker: &mut Walker<'a>) -> Result<Self, ScanError> {
+    fn of(walker: &mut Walker<'a>) -> Walked<Self> {
+        walker.begin()?;
+        let tree = Tree::at(walker)?;
+        walker.finish_any()?;
+        Ok(tree)
+    }
+
+    fn at(walker: &mut Walker<'a>) -> Walked<Self> {
         match walker.at() {
             Some(b'[') => {
                 let mut elements = Vec::new();

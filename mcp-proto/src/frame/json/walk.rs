@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 
 use super::{Member, Members, ScanError, ScanErrorKind, Span, number, text};
 
-type Walked<T = ()> = Result<T, ScanError>;
+/// Where it fails, the cursor stands at the fault.
+pub(super) type Walked<T = ()> = Result<T, ScanErrorKind>;
 
 #[derive(Debug)]
 pub(super) struct Walker<'a> {
@@ -24,11 +25,17 @@ enum Container {
 }
 
 impl<'a> Walker<'a> {
-    pub(super) fn new(src: &'a [u8], depth: usize) -> Walked<Self> {
-        if u32::try_from(src.len()).is_err() {
-            return Err(ScanError { kind: ScanErrorKind::TooLong, at: 0, id: None });
+    pub(super) fn new(src: &'a [u8], depth: usize) -> Self {
+        Walker { src, pos: 0, depth, open: SmallVec::new(), duplicate: None }
+    }
+
+    /// Goes to the value. Comes first.
+    pub(super) fn begin(&mut self) -> Walked {
+        if u32::try_from(self.src.len()).is_err() {
+            return Err(ScanErrorKind::TooLong);
         }
-        Ok(Walker { src, pos: 0, depth, open: SmallVec::new(), duplicate: None })
+        self.space();
+        Ok(())
     }
 
     pub(super) fn rest(&self) -> &'a [u8] {
@@ -62,7 +69,10 @@ impl<'a> Walker<'a> {
     pub(super) fn finish(&mut self) -> Walked {
         self.finish_any()?;
         match self.duplicate {
-            Some(at) => Err(ScanError { kind: ScanErrorKind::Duplicate, at, id: None }),
+            Some(at) => {
+                self.pos = at;
+                Err(ScanErrorKind::Duplicate)
+            }
             None => Ok(()),
         }
     }
@@ -71,7 +81,7 @@ impl<'a> Walker<'a> {
     pub(super) fn finish_any(&mut self) -> Walked {
         self.space();
         match self.at() {
-            Some(_) => Err(self.fault(ScanErrorKind::Trailing)),
+            Some(_) => Err(ScanErrorKind::Trailing),
             None => Ok(()),
         }
     }
@@ -213,9 +223,23 @@ impl<'a> Walker<'a> {
     }
 
     /// A string: what is between its quotes, and whether that contains an escape.
+    #[inline]
     fn string(&mut self) -> Walked<(Span, bool)> {
         self.expect(b'"')?;
         let start = self.pos;
+        let run = text::plain_run(self.rest());
+        self.pos += run.len;
+        if run.ascii && self.at() == Some(b'"') {
+            let inside = self.span(start);
+            self.pos += 1;
+            return Ok((inside, false));
+        }
+        self.string_from(start)
+    }
+
+    /// A string with more than ASCII in it, from its first byte.
+    fn string_from(&mut self, start: usize) -> Walked<(Span, bool)> {
+        self.pos = start;
         let (mut ascii, mut escaped) = (true, false);
         loop {
             let run = text::plain_run(self.rest());
@@ -224,41 +248,40 @@ impl<'a> Walker<'a> {
             match self.at() {
                 Some(b'"') => break,
                 Some(b'\\') => {
-                    let (len, _) = text::escape(self.rest()).map_err(|kind| self.fault(kind))?;
+                    let (len, _) = text::escape(self.rest())?;
                     self.pos += len;
                     escaped = true;
                 }
-                _ => return Err(self.fault(ScanErrorKind::Syntax)),
+                _ => return Err(ScanErrorKind::Syntax),
             }
         }
         let inside = self.span(start);
         if !ascii && let Err(e) = std::str::from_utf8(inside.of(self.src)) {
             self.pos = start + e.valid_up_to();
-            return Err(self.fault(ScanErrorKind::Utf8));
+            return Err(ScanErrorKind::Utf8);
         }
         self.pos += 1;
         Ok((inside, escaped))
     }
 
     fn scalar(&mut self) -> Walked {
-        let len = match self.at() {
+        self.pos += match self.at() {
             Some(b'-' | b'0'..=b'9') => number::number(self.rest()),
             Some(b't') => self.word(b"true"),
             Some(b'f') => self.word(b"false"),
             Some(b'n') => self.word(b"null"),
             _ => Err(ScanErrorKind::Syntax),
-        };
-        self.pos += len.map_err(|kind| self.fault(kind))?;
+        }?;
         Ok(())
     }
 
-    fn word(&self, word: &[u8]) -> Result<usize, ScanErrorKind> {
+    fn word(&self, word: &[u8]) -> Walked<usize> {
         if self.rest().starts_with(word) { Ok(word.len()) } else { Err(ScanErrorKind::Syntax) }
     }
 
     fn enter(&mut self, container: Container) -> Walked {
         if self.open.len() >= self.depth {
-            return Err(self.fault(ScanErrorKind::Depth));
+            return Err(ScanErrorKind::Depth);
         }
         self.open.push(container);
         Ok(())
@@ -271,7 +294,7 @@ impl<'a> Walker<'a> {
     }
 
     fn expect(&mut self, byte: u8) -> Walked {
-        if self.eat(byte) { Ok(()) } else { Err(self.fault(ScanErrorKind::Syntax)) }
+        if self.eat(byte) { Ok(()) } else { Err(ScanErrorKind::Syntax) }
     }
 
     /// From a position up to the cursor.
