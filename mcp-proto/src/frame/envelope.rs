@@ -62,15 +62,15 @@ pub enum Envelope {
 impl Envelope {
     /// Tells what the text `src` is that was scanned to `message`.
     pub fn of(src: &[u8], message: &Message) -> Envelope {
-        let get = |name| message.envelope.get(src, name);
-        let (id, method, result, error) = (get("id"), get("method"), get("result"), get("error"));
+        let names = ["jsonrpc", "id", "method", "params", "result", "error"];
+        let [version, id, method, params, result, error] = message.envelope.find(src, names);
         let id = Id::of(src, id);
         let invalid = |id: Id, reason| Envelope::Invalid { id: id.valid(), reason };
 
         if message.root != Kind::Object {
             return invalid(id, Invalid::NotAnObject);
         }
-        let version = get("jsonrpc").map(|version| json::string(version.of(src)));
+        let version = version.map(|version| json::string(version.of(src)));
         if version != Some(Some(Cow::Borrowed("2.0"))) {
             return invalid(id, Invalid::Version);
         }
@@ -82,7 +82,7 @@ impl Envelope {
                 if json::kind(method.of(src)) != Kind::String {
                     return invalid(id, Invalid::Method);
                 }
-                let params = Params::of(src, get("params"));
+                let params = Params::of(src, params);
                 match id {
                     Id::Valid(id) => Envelope::Request { id, method, params },
                     Id::Absent => Envelope::Notification { method, params },

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::ops::Deref;
+use std::borrow::Cow;
 
 use bytes::Bytes;
 
@@ -14,6 +15,14 @@ impl Text {
     pub fn from_utf8(bytes: Bytes) -> Option<Self> {
         core::str::from_utf8(&bytes).ok()?;
         Some(Self(bytes))
+    }
+
+    /// A text that was read in `message`: a part of it, unless it had escapes.
+    pub(crate) fn within(message: &Bytes, text: Cow<'_, str>) -> Self {
+        match text {
+            Cow::Borrowed(part) => Self(message.slice_ref(part.as_bytes())),
+            Cow::Owned(text) => Self::from(text),
+        }
     }
 
     /// The text as a string slice.

@@ -239,18 +239,24 @@ impl Preamble {
 
 impl Metadata {
     fn read(message: &Bytes, meta: Option<&Members>) -> Self {
-        let get = |name| meta.and_then(|meta| meta.get(message, name));
-        let version = match get(meta_key::VERSION) {
+        let [version, capabilities, client_info, log_level, progress_token] = match meta {
+            Some(meta) => meta.find(
+                message,
+                [
+                    meta_key::VERSION,
+                    meta_key::CAPABILITIES,
+                    meta_key::CLIENT_INFO,
+                    meta_key::LOG_LEVEL,
+                    meta_key::PROGRESS_TOKEN,
+                ],
+            ),
+            None => [None; 5],
+        };
+        let version = match version {
             None => Stated::Absent,
             Some(span) => decode_text(message, span).map_or(Stated::Invalid, Stated::Version),
         };
-        Self {
-            version,
-            capabilities: get(meta_key::CAPABILITIES),
-            client_info: get(meta_key::CLIENT_INFO),
-            log_level: get(meta_key::LOG_LEVEL),
-            progress_token: get(meta_key::PROGRESS_TOKEN),
-        }
+        Self { version, capabilities, client_info, log_level, progress_token }
     }
 
     /// Checks the members that every request needs where there is no handshake (R26-META-07,
@@ -269,8 +275,5 @@ impl Metadata {
 
 /// The text of a string in `message`, sharing its bytes unless it has escapes.
 pub(super) fn decode_text(message: &Bytes, span: Span) -> Option<Text> {
-    match json::string(span.of(message))? {
-        Cow::Borrowed(text) => Text::from_utf8(message.slice_ref(text.as_bytes())),
-        Cow::Owned(text) => Some(Text::from(text)),
-    }
+    json::string(span.of(message)).map(|text| Text::within(message, text))
 }

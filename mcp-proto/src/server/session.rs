@@ -1,7 +1,5 @@
 //! What a session's record holds, and how it is written.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 
 use crate::frame::json::{self, write_string};
@@ -56,8 +54,7 @@ impl Session {
 
     /// Reads a record; `None` where it is not one of ours.
     pub(crate) fn decode(data: &Bytes) -> Option<Self> {
-        json::scan(data, &json::ScanLimits::default()).ok()?;
-        let members = json::members(data);
+        let members = json::scan(data, &json::ScanLimits::default()).ok()?.envelope;
         let raw = |name| {
             let span = members.get(data, name)?;
             Some(Json::scanned(data.slice(span.start as usize..span.end as usize)))
@@ -71,10 +68,7 @@ impl Session {
             json::elements(array).filter_map(uri).collect()
         };
         let version = members.get(data, "version")?;
-        let version = match json::string(version.of(data))? {
-            Cow::Borrowed(text) => Text::from_utf8(data.slice_ref(text.as_bytes()))?,
-            Cow::Owned(text) => Text::from(text),
-        };
+        let version = Text::within(data, json::string(version.of(data))?);
         Some(Self {
             version,
             client,

@@ -45,6 +45,21 @@ impl Members {
         self.iter().find(|member| member.is_named(src, name)).map(|member| member.value)
     }
 
+    /// As [`get`](Self::get), for several names in one walk.
+    #[inline]
+    pub fn find<const N: usize>(&self, src: &[u8], names: [&str; N]) -> [Option<Span>; N] {
+        let mut found = [None; N];
+        for member in self.iter() {
+            for (name, found) in names.iter().zip(&mut found) {
+                if found.is_none() && member.is_named(src, name) {
+                    *found = Some(member.value);
+                    break;
+                }
+            }
+        }
+        found
+    }
+
     /// All members, in the order of the text.
     pub fn iter(&self) -> std::slice::Iter<'_, Member> {
         self.0.iter()
