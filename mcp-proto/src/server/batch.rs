@@ -51,16 +51,12 @@ impl Batch {
             Plan::Handshake => malformed("initialize stands alone, never in a batch"),
             Plan::Listen(_) => malformed("listening stands alone, never in a batch"),
             Plan::Run => {
-                match intake::take_answers(adapter, published.called(adapter, &call), call) {
-                    Ok(call) => {
+                match intake::take_answers(adapter, published.called(adapter, &call), &mut call) {
+                    Ok(()) => {
                         self.replies.push((Some(id), Vec::new()));
                         return Some(Todo::Run(call));
                     }
-                    Err(refused) => {
-                        let failure;
-                        (call, failure) = *refused;
-                        Answer::Failure(failure)
-                    }
+                    Err(failure) => Answer::Failure(failure),
                 }
             }
         };

@@ -141,22 +141,23 @@ impl Connection {
             exchange.body().clear();
         }
         if complete {
-            if let Some(exchange) = self.current.as_mut().and_then(|place| place.take()) {
-                self.retire(exchange);
-            }
+            self.retire();
             if self.http.finish(self.now).is_err() {
                 self.http.abort(self.now);
             }
         }
     }
 
-    /// An exchange whose response is complete: it goes on behind the next one, or hands on its
+    /// The exchange's response is complete: it goes on behind the next one, or hands on its
     /// buffers.
-    fn retire(&mut self, exchange: HttpExchange<RequestHead>) {
-        if exchange.is_idle() {
-            self.buffers = exchange.into_buffers(&mut self.outputs);
-        } else {
-            self.behind.push(exchange);
+    fn retire(&mut self) {
+        let Some(place) = &mut self.current else { return };
+        match &mut **place {
+            Some(exchange) if exchange.is_idle() => {
+                self.buffers = exchange.take_buffers(&mut self.outputs);
+                **place = None;
+            }
+            _ => self.behind.extend(place.take()),
         }
     }
 
@@ -172,7 +173,7 @@ impl Connection {
     /// Lets go of exchanges that went on and are over now.
     fn sweep(&mut self) {
         while let Some(index) = self.behind.iter().position(|exchange| exchange.is_idle()) {
-            self.behind.swap_remove(index).into_buffers(&mut self.outputs);
+            self.behind.swap_remove(index).move_outputs(&mut self.outputs);
         }
     }
 }

@@ -197,8 +197,8 @@ impl Core {
         self
     }
 
-    pub(crate) fn into_outputs(self) -> VecDeque<Output> {
-        self.outputs
+    pub(crate) fn take_outputs(&mut self) -> VecDeque<Output> {
+        core::mem::take(&mut self.outputs)
     }
 
     /// Moves the outputs to the end of `outputs`.

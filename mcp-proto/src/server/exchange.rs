@@ -189,10 +189,11 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.core.move_outputs(outputs);
     }
 
-    /// The buffers, for the next exchange. What there still is to say goes to `outputs`.
-    pub(crate) fn into_buffers(mut self, outputs: &mut VecDeque<Output>) -> Buffers {
+    /// The buffers of an exchange that ends, for the next one. What there still is to say goes to
+    /// `outputs`.
+    pub(crate) fn take_buffers(&mut self, outputs: &mut VecDeque<Output>) -> Buffers {
         self.core.move_outputs(outputs);
-        Buffers { outputs: self.core.into_outputs(), body: self.reply.into_buffer() }
+        Buffers { outputs: self.core.take_outputs(), body: core::mem::take(self.reply.body()) }
     }
 
     // ---- effects ----

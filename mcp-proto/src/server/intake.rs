@@ -88,28 +88,24 @@ pub(crate) fn negotiated(adapters: &AdapterSet, pin: Option<&str>, call: &Call) 
     }
 }
 
-/// Takes out of a call what finishes an earlier one, where that came in a tool's arguments. A call
-/// whose arguments cannot be read so comes back with the failure.
+/// Takes out of a call what finishes an earlier one, where that came in a tool's arguments.
+///
+/// # Errors
+/// Where the arguments cannot be read so.
 pub(crate) fn take_answers(
     adapter: &Adapter,
     tool: Option<&Tool>,
-    mut call: Call,
-) -> Result<Call, Box<(Call, Failure)>> {
+    call: &mut Call,
+) -> Result<(), Failure> {
     if !adapter.asks_in_arguments() || !tool.is_some_and(|tool| tool.asks) {
-        return Ok(call);
+        return Ok(());
     }
-    match InArguments::take(call.arguments.take()) {
-        Ok(taken) => {
-            call.arguments = taken.arguments;
-            call.answers = taken.answers;
-            call.state_id = taken.state.map(Into::into);
-            Ok(call)
-        }
-        Err(why) => {
-            let failure = Failure::new(FailureKind::InvalidArguments, why.to_string());
-            Err(Box::new((call, failure)))
-        }
-    }
+    let taken = InArguments::take(call.arguments.take())
+        .map_err(|why| Failure::new(FailureKind::InvalidArguments, why.to_string()))?;
+    call.arguments = taken.arguments;
+    call.answers = taken.answers;
+    call.state_id = taken.state.map(Into::into);
+    Ok(())
 }
 
 /// Appends `answer` to `call`, and returns its HTTP status.

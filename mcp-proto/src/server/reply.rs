@@ -281,11 +281,6 @@ impl Reply {
         &mut self.body
     }
 
-    /// The buffer, for the next reply.
-    pub(crate) fn into_buffer(self) -> Vec<u8> {
-        self.body
-    }
-
     fn event(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.spoke = true;
         let mut message = core::mem::take(&mut self.message);

@@ -65,7 +65,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                 self.fail(adapter, id_of(&incoming), &failure);
             }
             Selection::Adapter(adapter) => match incoming {
-                Incoming::One(message) => self.receive(adapter, &message, session),
+                Incoming::One(ref message) => self.receive(adapter, message, session),
                 Incoming::Batch(batch) => self.receive_batch(adapter, batch, session),
             },
         }
@@ -138,7 +138,7 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     /// Hands a call to the application, once its headers are known to say what it says.
-    fn run_one(&mut self, adapter: &Adapter, call: Call) {
+    fn run_one(&mut self, adapter: &Adapter, mut call: Call) {
         let published = self.core.published.clone();
         let tool = published.called(adapter, &call);
         if let Some(tool) = tool {
@@ -151,12 +151,9 @@ impl<H: HttpRequest> HttpExchange<H> {
                 return self.refuse_scope(tool.scopes.iter().cloned());
             }
         }
-        match intake::take_answers(adapter, tool, call) {
-            Ok(call) => self.begin_task(adapter, call, tool.is_some_and(|tool| tool.streaming)),
-            Err(refused) => {
-                let (call, failure) = *refused;
-                self.answer(adapter, &call, Answer::Failure(failure));
-            }
+        match intake::take_answers(adapter, tool, &mut call) {
+            Ok(()) => self.begin_task(adapter, call, tool.is_some_and(|tool| tool.streaming)),
+            Err(failure) => self.answer(adapter, &call, Answer::Failure(failure)),
         }
     }
 

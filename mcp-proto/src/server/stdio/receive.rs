@@ -118,21 +118,18 @@ impl Stdio {
         }
     }
 
-    fn park(&mut self, adapter: &Adapter, call: Call, batch: Option<u64>) {
+    fn park(&mut self, adapter: &Adapter, mut call: Call, batch: Option<u64>) {
         let published = self.core.published.clone();
         let tool = published.called(adapter, &call);
-        match intake::take_answers(adapter, tool, call) {
-            Ok(call) => {
+        match intake::take_answers(adapter, tool, &mut call) {
+            Ok(()) => {
                 self.expect(batch);
                 let parked = Parked { adapter: *adapter, call, batch };
                 self.parked_bytes += parked.size();
                 self.parked.push_back(parked);
                 self.unpark();
             }
-            Err(refused) => {
-                let (call, failure) = *refused;
-                self.answer(adapter, &call, Answer::Failure(failure), batch);
-            }
+            Err(failure) => self.answer(adapter, &call, Answer::Failure(failure), batch),
         }
     }
 
