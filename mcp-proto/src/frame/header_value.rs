@@ -59,8 +59,24 @@ pub fn is_token(name: &str) -> bool {
 
 /// Whether the byte can be in an HTTP token (RFC 9110, section 5.6.2).
 pub(crate) fn is_tchar(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+    TCHARS[usize::from(byte)]
 }
+
+const TCHARS: [bool; 256] = {
+    let mut table = [false; 256];
+    let marks = b"!#$%&'*+-.^_`|~";
+    let mut mark = 0;
+    while mark < marks.len() {
+        table[marks[mark] as usize] = true;
+        mark += 1;
+    }
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] |= (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
 
 /// The value without the spaces and tabs around it.
 fn without_white_space(mut value: &[u8]) -> &[u8] {

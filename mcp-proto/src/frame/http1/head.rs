@@ -142,17 +142,24 @@ pub enum Method {
 }
 
 impl Method {
+    const NAMED: [(Self, &'static str); 7] = [
+        (Self::Post, "POST"),
+        (Self::Get, "GET"),
+        (Self::Head, "HEAD"),
+        (Self::Put, "PUT"),
+        (Self::Delete, "DELETE"),
+        (Self::Options, "OPTIONS"),
+        (Self::Patch, "PATCH"),
+    ];
+
     pub(super) fn of(name: &str) -> Self {
-        match name {
-            "GET" => Self::Get,
-            "HEAD" => Self::Head,
-            "POST" => Self::Post,
-            "PUT" => Self::Put,
-            "DELETE" => Self::Delete,
-            "OPTIONS" => Self::Options,
-            "PATCH" => Self::Patch,
-            _ => Self::Other,
-        }
+        let named = Self::NAMED.iter().find(|(_, own)| *own == name);
+        named.map_or(Self::Other, |(method, _)| *method)
+    }
+
+    /// Its name, if it is none of the others.
+    fn name(self) -> Option<&'static str> {
+        Self::NAMED.iter().find(|(method, _)| *method == self).map(|(_, name)| *name)
     }
 }
 
@@ -176,7 +183,7 @@ impl RequestHead {
 
     /// The method as it was sent.
     pub fn method_str(&self) -> &str {
-        self.method_span.text(self.fields.bytes())
+        self.method.name().unwrap_or_else(|| self.method_span.text(self.fields.bytes()))
     }
 
     /// What the request is about.
@@ -197,8 +204,8 @@ impl RequestHead {
     /// The host (and port) addressed: of an absolute target, else of the `Host` field
     /// (RFC 9112, section 3.2.2). `None` only for HTTP/1.0 without `Host`.
     pub fn authority(&self) -> Option<&str> {
-        match self.target() {
-            Target::Absolute { authority, .. } => Some(authority),
+        match self.target {
+            TargetSpans::Absolute { authority, .. } => Some(authority.text(self.fields.bytes())),
             _ => self.fields.get("host").and_then(|host| core::str::from_utf8(host).ok()),
         }
     }
