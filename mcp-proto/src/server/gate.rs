@@ -116,7 +116,7 @@ impl Gate {
 
     /// Checks what a request is addressed to, and the page that it comes from.
     pub(crate) fn check<H: HttpRequest>(&self, request: &H) -> Result<(), Refused> {
-        let host = request.authority().and_then(|authority| split_host(authority.as_bytes()));
+        let host = request.authority().and_then(split_host);
         let host_allowed = match (&self.hosts, &host) {
             (Hosts::Any, _) => true,
             (_, None) => false,
@@ -159,7 +159,7 @@ struct Origin<'a> {
 impl<'a> Origin<'a> {
     fn parse(text: &'a [u8]) -> Option<Self> {
         let (scheme, authority) = core::str::from_utf8(text).ok()?.split_once("://")?;
-        let (host, port) = split_host(authority.as_bytes())?;
+        let (host, port) = split_host(authority)?;
         Some(Self { scheme, host, port })
     }
 
@@ -179,7 +179,7 @@ impl OriginPattern {
         let (host, port) = match authority.strip_suffix(":*") {
             Some(host) => (host, Some("*")),
             None => {
-                let (_, port) = split_host(authority.replace('*', "x").as_bytes())
+                let (_, port) = split_host(&authority.replace('*', "x"))
                     .map(|(host, port)| (host, port.map(str::len)))?;
                 match port {
                     Some(length) => {
@@ -213,8 +213,7 @@ impl OriginPattern {
 }
 
 /// Splits `host[:port]` strictly; an IPv6 address keeps its brackets.
-fn split_host(value: &[u8]) -> Option<(&str, Option<&str>)> {
-    let text = core::str::from_utf8(value).ok()?;
+fn split_host(text: &str) -> Option<(&str, Option<&str>)> {
     let (host, port) = if text.starts_with('[') {
         let end = text.find(']')? + 1;
         let (host, rest) = text.split_at_checked(end)?;
