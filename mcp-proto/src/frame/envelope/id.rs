@@ -72,6 +72,13 @@ impl Token {
         }
     }
 
+    fn is(&self, other: &Self) -> bool {
+        let (json, others) = (self.json(), other.json());
+        json == others
+            || !(is_only_spelling(json) && is_only_spelling(others))
+                && self.value() == other.value()
+    }
+
     fn value(&self) -> Value<'_> {
         let json = self.json();
         if let Some(text) = json::string(json) {
@@ -81,6 +88,14 @@ impl Token {
             Some(integer) => Value::Integer(integer),
             None => Value::Digits(String::from_utf8_lossy(json)),
         }
+    }
+}
+
+/// Whether no other text means the same: a string without escapes, or digits alone.
+fn is_only_spelling(json: &[u8]) -> bool {
+    match json.first() {
+        Some(b'"') => memchr::memchr(b'\\', json).is_none(),
+        _ => json.iter().all(u8::is_ascii_digit),
     }
 }
 
@@ -130,7 +145,7 @@ macro_rules! token {
 
         impl PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
-                self.as_json() == other.as_json() || self.0.value() == other.0.value()
+                self.0.is(&other.0)
             }
         }
 
