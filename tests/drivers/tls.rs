@@ -1,6 +1,7 @@
 //! Clients over TLS, with authorities that are made for it.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ::http::{Request, Uri};
@@ -116,6 +117,7 @@ struct Seen {
 pub(crate) struct Secure {
     pub(crate) address: SocketAddr,
     seen: Mutex<UnboundedReceiver<Seen>>,
+    accepted: Arc<AtomicUsize>,
     runtime: Option<Runtime>,
 }
 
@@ -129,6 +131,8 @@ impl Secure {
         let runtime = runtime();
         let (tell, seen) = unbounded_channel();
         let acceptor = TlsAcceptor::from(Arc::new(config));
+        let accepted = Arc::<AtomicUsize>::default();
+        let count = accepted.clone();
         let address = runtime.block_on(async {
             let behind = match behind {
                 Some(address) => address,
@@ -138,12 +142,13 @@ impl Secure {
             let address = listener.local_addr().expect("an address");
             tokio::spawn(async move {
                 while let Ok((stream, _)) = listener.accept().await {
+                    count.fetch_add(1, Ordering::SeqCst);
                     tokio::spawn(tunnel(acceptor.clone(), stream, behind, tell.clone()));
                 }
             });
             address
         });
-        Self { address, seen: Mutex::new(seen), runtime: Some(runtime) }
+        Self { address, seen: Mutex::new(seen), accepted, runtime: Some(runtime) }
     }
 
     pub(crate) fn url(&self, host: &str) -> String {
@@ -215,6 +220,8 @@ fn a_server_that_an_own_authority_vouches_for_is_called<D: Tested>() {
         goodbye: true,
     };
     assert_eq!(server.seen(), Some(seen));
+    let accepted = server.accepted.load(Ordering::SeqCst);
+    assert_eq!(accepted, 1, "one connection serves one request after the other");
 }
 
 fn a_server_is_known_by_its_address<D: Tested>() {

@@ -55,6 +55,22 @@ fn an_exchange_follows_the_other_on_one_connection() {
 }
 
 #[test]
+fn a_proxy_is_asked_for_a_whole_url_or_for_a_tunnel() {
+    let ask = |method, target| {
+        let mut client = Client::new(T0, Limits::default());
+        let asked = client.send(RequestLine { method, target, host: "a:1" }, NONE, b"");
+        asked.map(|()| sent(&mut client))
+    };
+    let whole = "GET http://a:1/mcp HTTP/1.1\r\nHost: a:1\r\n\r\n";
+    assert_eq!(ask("GET", "http://a:1/mcp").as_deref(), Ok(whole));
+    let tunnel = "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n";
+    assert_eq!(ask("CONNECT", "a:1").as_deref(), Ok(tunnel));
+    for (method, target) in [("GET", "a:1"), ("CONNECT", "/mcp"), ("CONNECT", "a:1 b")] {
+        assert_eq!(ask(method, target), Err(SendError::FirstLine), "{method} {target}");
+    }
+}
+
+#[test]
 fn a_body_of_unknown_length_is_chunked() {
     let mut client = Client::new(T0, Limits::default());
     client.request(line("POST"), NONE, BodyLength::Stream).expect("its turn");

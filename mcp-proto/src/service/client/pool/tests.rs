@@ -9,19 +9,28 @@ use futures_util::{FutureExt, StreamExt};
 use super::*;
 use crate::service::world::{Dialer, End, VirtualTime, pair};
 
-/// The servers' ends of connections, in the order of dialing.
+/// The servers' ends of connections, and whom they were made to, in the order of dialing.
 #[derive(Clone, Default)]
-struct Net(Arc<Mutex<Vec<End>>>);
+struct Net(Arc<Mutex<Vec<(End, String, u16)>>>);
 
 impl Net {
     fn pool(&self, time: &VirtualTime, limits: PoolLimits) -> Pool<impl Dial> {
+        self.build(time, PoolBuilder::new().limits(limits))
+    }
+
+    fn build(&self, time: &VirtualTime, builder: PoolBuilder) -> Pool<impl Dial> {
         let net = self.clone();
-        let dial = move |_, _| {
+        let dial = move |host, port| {
             let (ours, theirs) = pair(1 << 16);
-            net.0.lock().unwrap().push(theirs);
+            net.0.lock().unwrap().push((theirs, host, port));
             core::future::ready(Ok(ours))
         };
-        PoolBuilder::new().limits(limits).build(Dialer::new(time.clone(), dial))
+        builder.build(Dialer::new(time.clone(), dial))
+    }
+
+    fn host(&self, nth: usize) -> (String, u16) {
+        let (_, host, port) = &self.0.lock().unwrap()[nth];
+        (host.clone(), *port)
     }
 
     fn dialed(&self) -> usize {
@@ -31,7 +40,7 @@ impl Net {
     /// The end of the connection that was made as the `nth`.
     fn end(&self, nth: usize) -> End {
         let (unused, _) = pair(0);
-        core::mem::replace(&mut self.0.lock().unwrap()[nth], unused)
+        core::mem::replace(&mut self.0.lock().unwrap()[nth].0, unused)
     }
 }
 
@@ -257,4 +266,57 @@ fn without_tls_the_error_says_what_to_switch_on() {
     let error = pool.send(request).now_or_never().expect("at once").err().expect("refused");
     assert!(!error.sent && error.why.contains("feature `tls`"), "{error}");
     assert_eq!(net.dialed(), 0);
+}
+
+#[test]
+fn hosts_are_names_and_addresses() {
+    for (url, host, port, field) in [
+        ("http://h/mcp", "h", 80, "h"),
+        ("http://h:81/mcp", "h", 81, "h:81"),
+        ("http://10.0.0.1/mcp", "10.0.0.1", 80, "10.0.0.1"),
+        ("http://[fd00::1]:81/mcp", "fd00::1", 81, "[fd00::1]:81"),
+    ] {
+        let (time, net) = (VirtualTime::default(), Net::default());
+        let pool = net.pool(&time, PoolLimits::default());
+        let request = Request::get(url).body(Bytes::new()).unwrap();
+        let client = async { all(pool.send(request).await).await };
+        let server = async {
+            let mut end = net.end(0);
+            let heard = hear(&mut end).await;
+            end.send(REPLY).await;
+            heard
+        };
+        let (_, heard) = time.run(client, server);
+        assert_eq!(net.host(0), (host.to_owned(), port));
+        assert!(heard.starts_with(&format!("GET /mcp HTTP/1.1\r\nHost: {field}\r\n")), "{heard}");
+    }
+}
+
+#[cfg(feature = "webpki-roots")]
+#[test]
+fn a_proxy_that_makes_no_tunnel_is_told_from_the_server() {
+    for (answer, why) in [
+        ("HTTP/1.1 502 No\r\nContent-Length: 0\r\n\r\n", "no way to h:443: status 502"),
+        ("HTTP/1.1 407 No\r\n\r\n", "it wants (other) credentials (status 407)"),
+        ("HTTP/1.1 200 OK\r\n\r\nmore", "it speaks before the tunnel is there"),
+        ("nonsense\r\n\r\n", ""),
+        ("", "the server closed the connection without a response"),
+    ] {
+        let (time, net) = (VirtualTime::default(), Net::default());
+        let builder = PoolBuilder::new().proxy("p:3128".parse().unwrap());
+        let pool = net.build(&time, builder.tls(Tls::webpki_roots()));
+        let request = Request::get("https://h/mcp").body(Bytes::new()).unwrap();
+        let server = async {
+            let mut end = net.end(0);
+            let heard = hear(&mut end).await;
+            end.send(answer.as_bytes()).await;
+            heard
+        };
+        let (result, heard) = time.run(pool.send(request), server);
+        assert_eq!(heard, "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\n\r\n");
+        assert_eq!(net.host(0), ("p".to_owned(), 3128));
+        let error = result.err().expect("no tunnel");
+        let says = format!("the proxy http://p:3128: {why}");
+        assert!(!error.sent && error.why.starts_with(&says), "{answer:?}: {error}");
+    }
 }
