@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 /// How a call ended, for its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +26,10 @@ struct Seen {
     ended: u64,
     ends: BTreeMap<End, u64>,
     resumed: u64,
+    /// The call that took longest.
+    longest: (Duration, String),
+    /// What servers said that is no result, and how often.
+    errors: BTreeMap<String, u64>,
     faults: Vec<String>,
 }
 
@@ -32,18 +37,24 @@ struct Seen {
 pub(crate) struct Call<'a> {
     calls: &'a Calls,
     what: String,
+    since: Instant,
     is_over: bool,
 }
 
 impl Calls {
     pub(crate) fn begin(&self, what: impl Into<String>) -> Call<'_> {
         self.seen().begun += 1;
-        Call { calls: self, what: what.into(), is_over: false }
+        Call { calls: self, what: what.into(), since: Instant::now(), is_over: false }
     }
 
     /// A stream was taken up again.
     pub(crate) fn resumed(&self) {
         self.seen().resumed += 1;
+    }
+
+    /// A server said this in place of a result.
+    pub(crate) fn error(&self, error: impl ToString) {
+        *self.seen().errors.entry(error.to_string()).or_default() += 1;
     }
 
     /// Something that must not be.
@@ -62,7 +73,16 @@ impl Calls {
 
     pub(super) fn summary(&self) -> String {
         let seen = self.seen();
-        format!("(i) {} calls, ended by {:?}; {} resumptions", seen.begun, seen.ends, seen.resumed)
+        let (time, longest) = &seen.longest;
+        let errors = seen.errors.iter().map(|(error, count)| format!("\n    {count} x {error}"));
+        format!(
+            "(i) {} calls, ended by {:?}; {} resumptions; the longest took {:.1} s: {longest}{}",
+            seen.begun,
+            seen.ends,
+            seen.resumed,
+            time.as_secs_f64(),
+            errors.collect::<String>()
+        )
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -80,6 +100,9 @@ impl Call<'_> {
         let mut seen = self.calls.seen();
         seen.ended += 1;
         *seen.ends.entry(end).or_default() += 1;
+        if self.since.elapsed() > seen.longest.0 {
+            seen.longest = (self.since.elapsed(), format!("{}, by {end:?}", self.what));
+        }
     }
 }
 

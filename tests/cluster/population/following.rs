@@ -80,6 +80,9 @@ impl<'a> Following<'a> {
             }
             let result = message.get("result").cloned();
             self.call.end(if result.is_some() { End::Result } else { End::Error });
+            if result.is_none() {
+                self.caller.world.ledger.calls.error(&message["error"]);
+            }
             return result.map_or(Heard::Over, Heard::Result);
         }
     }

@@ -11,7 +11,7 @@ use super::{World, breathe};
 use crate::ledger::Segment;
 
 /// What is listened to: every change, by its template.
-const CHANGES: &str = "change://{n}";
+pub(super) const CHANGES: &str = "change://{n}";
 
 pub(crate) async fn run(world: Arc<World>, revision: Revision) {
     world.listening.fetch_add(1, Ordering::AcqRel);
@@ -97,7 +97,7 @@ impl Ear {
     }
 }
 
-fn number(uri: &Value) -> u64 {
+pub(super) fn number(uri: &Value) -> u64 {
     let n = uri.as_str().and_then(|uri| uri.strip_prefix("change://")?.parse().ok());
     n.expect("a change that the test announces")
 }

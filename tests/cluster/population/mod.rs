@@ -6,7 +6,9 @@ mod cancelling;
 mod counting;
 mod following;
 mod listening;
+mod ours;
 mod raw;
+mod sse;
 mod streaming;
 
 use std::future::Future;
@@ -76,12 +78,15 @@ pub(crate) fn start(world: &Arc<World>) -> JoinSet<()> {
             clients.push(Box::pin(counting::run(world.clone(), revision)));
         }
         clients.push(Box::pin(asking::run(world.clone(), revision)));
+        clients.push(Box::pin(ours::call(world.clone(), revision)));
     }
     for revision in [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28] {
         clients.push(Box::pin(listening::run(world.clone(), revision)));
+        clients.push(Box::pin(ours::listen(world.clone(), revision)));
         clients.push(Box::pin(streaming::run(world.clone(), revision)));
         clients.push(Box::pin(cancelling::run(world.clone(), revision)));
     }
+    clients.push(Box::pin(sse::run(world.clone())));
     clients.push(Box::pin(announcing::run(world.clone())));
     clients.into_iter().collect()
 }

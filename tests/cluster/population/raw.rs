@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Caller {
     pub(crate) world: Arc<World>,
     pub(crate) revision: Revision,
+    /// Where it sends its requests.
+    pub(crate) path: String,
     session: Option<String>,
     next: i64,
     wire: Option<Wire>,
@@ -50,7 +52,15 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    fn end(&self) -> End {
+    /// What a response says.
+    pub(crate) fn of(response: &mut Value) -> Self {
+        match response["result"].take() {
+            Value::Null => Self::Error(response["error"].take()),
+            result => Self::Result(result),
+        }
+    }
+
+    pub(crate) fn end(&self) -> End {
         match self {
             Self::Result(_) => End::Result,
             Self::Error(_) => End::Error,
@@ -60,9 +70,15 @@ impl Answer {
 }
 
 impl Caller {
+    /// A client that has said nothing yet.
+    pub(crate) fn new(world: Arc<World>, revision: Revision) -> Self {
+        let path = "/mcp".to_owned();
+        Self { world, revision, path, session: None, next: 0, wire: None }
+    }
+
     /// A client with a session, where its revision has those.
     pub(crate) async fn open(world: Arc<World>, revision: Revision) -> Self {
-        let mut caller = Self { world, revision, session: None, next: 0, wire: None };
+        let mut caller = Self::new(world, revision);
         while caller.begin().await.is_err() {
             breathe().await;
         }
@@ -71,27 +87,33 @@ impl Caller {
 
     /// Another client of the same session.
     pub(crate) fn twin(&self) -> Self {
-        let session = self.session.clone();
-        Self { world: self.world.clone(), revision: self.revision, session, next: 0, wire: None }
+        let (path, session) = (self.path.clone(), self.session.clone());
+        let twin = Self::new(self.world.clone(), self.revision);
+        Self { path, session, ..twin }
     }
 
     async fn begin(&mut self) -> io::Result<()> {
         if self.is_stateless() {
             return Ok(());
         }
-        let capabilities = json!({ "elicitation": {}, "sampling": {} });
-        let client = json!({ "name": "raw", "version": "1" });
-        let params = json!({
-            "protocolVersion": self.revision.as_str(), "capabilities": capabilities,
-            "clientInfo": client,
-        });
-        let (_, message) = self.request("initialize", params);
+        let (_, message) = self.initialize();
         let mut response = self.post(&message, None).await?;
         self.session = response.head.get("mcp-session-id").map(str::to_owned);
         response.next().await?.ok_or(io::ErrorKind::UnexpectedEof)?;
         self.done(response);
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         self.note(&initialized).await
+    }
+
+    /// The message that opens a session.
+    pub(crate) fn initialize(&mut self) -> (Value, Value) {
+        let capabilities = json!({ "elicitation": {}, "sampling": {} });
+        let client = json!({ "name": "raw", "version": "1" });
+        let version = self.revision.as_str();
+        let params = json!({
+            "protocolVersion": version, "capabilities": capabilities, "clientInfo": client,
+        });
+        self.request("initialize", params)
     }
 
     pub(crate) fn is_stateless(&self) -> bool {
@@ -152,7 +174,8 @@ impl Caller {
         body: String,
     ) -> io::Result<Response> {
         let mut text = format!(
-            "{method} /mcp HTTP/1.1\r\nHost: {}\r\nMCP-Protocol-Version: {}\r\n",
+            "{method} {} HTTP/1.1\r\nHost: {}\r\nMCP-Protocol-Version: {}\r\n",
+            self.path,
             self.world.address,
             self.revision.as_str()
         );
@@ -199,10 +222,10 @@ impl Caller {
         if let Ok(mut response) = self.post(&message, Some(name)).await {
             while let Ok(Some(event)) = response.next().await {
                 let Some(mut message) = event.message.filter(|it| it["id"] == id) else { continue };
-                answer = match message["result"].take() {
-                    Value::Null => Answer::Error(message["error"].take()),
-                    result => Answer::Result(result),
-                };
+                answer = Answer::of(&mut message);
+                if let Answer::Error(error) = &answer {
+                    world.ledger.calls.error(error);
+                }
                 call.end(answer.end());
             }
             self.done(response);
@@ -273,6 +296,8 @@ impl Event {
         let (id, data) = (field("id").map(str::to_owned), field("data").unwrap_or_default());
         let message = match data {
             "" => None,
+            // HTTP+SSE tells a path first.
+            path if path.starts_with('/') => Some(path.into()),
             data => Some(serde_json::from_str(data).map_err(io::Error::other)?),
         };
         Ok((id.is_some() || message.is_some()).then_some(Self { id, message }))
