@@ -60,7 +60,7 @@ async fn run(options: &Options, store: String) -> Result<Vec<String>, Box<dyn Er
     let recipe = Recipe { program: options.worker.clone(), store, blind: options.blind };
     let mut workers = Workers::start(recipe, forwarder.clone(), ledger.clone()).await?;
     let world = World::new(forwarder.address, ledger.clone(), options.seed);
-    let mut population = population::start(&world);
+    let mut population = population::start(&world, &options.peers);
     let mut schedule = Schedule::new(options.seed, options.pause);
 
     let mut kills = 0;

@@ -22,6 +22,8 @@ pub(crate) struct Options {
     pub(crate) blind: bool,
     /// The program of the workers: beside this one, unless said otherwise.
     pub(crate) worker: String,
+    /// Commands of further clients, in which `URL` stands for the server's.
+    pub(crate) peers: Vec<String>,
 }
 
 /// What the workers share.
@@ -53,6 +55,7 @@ impl Options {
             pause: Duration::from_millis(1_500),
             blind: false,
             worker: beside("cluster-worker"),
+            peers: Vec::new(),
         };
         let mut arguments = std::env::args().skip(1);
         while let Some(name) = arguments.next() {
@@ -69,9 +72,10 @@ impl Options {
                 "--messages" => options.messages = number(),
                 "--pause-ms" => options.pause = Duration::from_millis(number()),
                 "--worker" => options.worker = value,
+                "--peer" => options.peers.push(value),
                 _ => panic!(
                     "usage: cluster [--store sqlite|redis|postgres|URL] [--seed N] [--kills N] \
-                     [--messages N] [--pause-ms N] [--blind] [--worker PROGRAM]"
+                     [--messages N] [--pause-ms N] [--blind] [--worker PROGRAM] [--peer COMMAND]..."
                 ),
             }
         }

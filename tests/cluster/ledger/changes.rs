@@ -78,15 +78,19 @@ impl Changes {
 
     pub(super) fn summary(&self) -> String {
         let seen = self.seen();
-        let listeners: BTreeSet<_> = seen.segments.values().map(|it| &it.who).collect();
-        let heard: usize = seen.segments.values().map(|it| it.heard.len()).sum();
+        let mut listeners: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for segment in seen.segments.values() {
+            let (heard, segments) = listeners.entry(&segment.who).or_default();
+            (*heard, *segments) = (*heard + segment.heard.len(), *segments + 1);
+        }
+        let listeners = listeners.iter().map(|(who, (heard, segments))| {
+            format!("\n    {who} heard {heard}, in {segments} segments")
+        });
         format!(
-            "(iii) {} changes announced, {} acknowledged; heard {heard} times by {} listeners, in \
-             {} segments",
+            "(iii) {} changes announced, {} acknowledged{}",
             seen.tried,
             seen.acknowledged.len(),
-            listeners.len(),
-            seen.segments.len()
+            listeners.collect::<String>()
         )
     }
 

@@ -7,6 +7,7 @@ mod counting;
 mod following;
 mod listening;
 mod ours;
+mod peers;
 mod raw;
 mod sse;
 mod streaming;
@@ -70,8 +71,8 @@ impl World {
     }
 }
 
-/// Sets all of them to work.
-pub(crate) fn start(world: &Arc<World>) -> JoinSet<()> {
+/// Sets all of them to work; `peers` are the commands of further ones.
+pub(crate) fn start(world: &Arc<World>, peers: &[String]) -> JoinSet<()> {
     let mut clients: Vec<Client> = Vec::new();
     for revision in Revision::ALL {
         for _ in 0..2 {
@@ -85,6 +86,9 @@ pub(crate) fn start(world: &Arc<World>) -> JoinSet<()> {
         clients.push(Box::pin(ours::listen(world.clone(), revision)));
         clients.push(Box::pin(streaming::run(world.clone(), revision)));
         clients.push(Box::pin(cancelling::run(world.clone(), revision)));
+    }
+    for command in peers {
+        clients.push(Box::pin(peers::run(world.clone(), command.clone())));
     }
     clients.push(Box::pin(sse::run(world.clone())));
     clients.push(Box::pin(announcing::run(world.clone())));

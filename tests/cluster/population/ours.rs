@@ -41,8 +41,8 @@ pub(crate) async fn call(world: Arc<World>, revision: Revision) {
 /// Listens.
 pub(crate) async fn listen(world: Arc<World>, revision: Revision) {
     world.listening.fetch_add(1, Ordering::AcqRel);
-    let client = connect(&world, revision).await;
-    while !hear(&world, &client, revision).await {
+    // A client whose subscription has ended takes a new one.
+    while !hear(&world, &connect(&world, revision).await, revision).await {
         breathe().await;
     }
     world.listening.fetch_sub(1, Ordering::AcqRel);

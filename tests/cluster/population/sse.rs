@@ -2,14 +2,20 @@
 //! one stream that is the session.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_proto::revision::Revision;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::counting::text;
 use super::raw::{Answer, Caller, Response};
 use super::{World, breathe};
 use crate::ledger::End;
+
+/// How long a reply may take. Of a call whose worker was lost nobody says so on this transport: it
+/// was accepted, and its client waits as long as it likes.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many updates one counter has at the most.
 const UPDATES: usize = 40;
@@ -61,7 +67,7 @@ impl Session {
         let (id, message) = self.poster.request("tools/call", params);
         let mut call = world.ledger.calls.begin(format!("{tool} {id} over HTTP+SSE"));
         let answer = match self.poster.note(&message).await {
-            Ok(()) => self.reply(&id).await,
+            Ok(()) => timeout(PATIENCE, self.reply(&id)).await.ok().flatten(),
             Err(_) => None,
         };
         let answer = answer.unwrap_or(Answer::Broken);
@@ -84,7 +90,7 @@ impl Session {
         self.stream = Some(stream);
         let (id, message) = self.poster.initialize();
         self.poster.note(&message).await.ok()?;
-        let reply = self.reply(&id).await;
+        let reply = timeout(PATIENCE, self.reply(&id)).await.ok().flatten();
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         let done = reply.is_some() && self.poster.note(&initialized).await.is_ok();
         if !done {
