@@ -89,7 +89,9 @@ pub(super) enum Purpose {
     Refresh(CallId),
     /// A subscription's own request.
     Listen(ListenId),
-    /// A part of a subscription, or of what else is not waited for.
+    /// A part of a subscription that has several.
+    Subscribe(ListenId),
+    /// Something that nobody waits for.
     Aside,
 }
 
@@ -358,8 +360,10 @@ impl Core {
                 self.drop_call(call, ErrorKind::TimedOut, "no answer in time");
             }
             Purpose::Listen(listen) => self.listening_failed(listen, ErrorKind::TimedOut),
-            Purpose::Aside => {
+            Purpose::Aside => self.forget(id, "no answer in time"),
+            Purpose::Subscribe(listen) => {
                 self.forget(id, "no answer in time");
+                self.subscribed_to(listen, id, false);
             }
         }
     }

@@ -186,6 +186,7 @@ impl Core {
             Purpose::Call(call) => self.fail(call, error),
             Purpose::Refresh(call) => self.fail(call, ClientError { ran: Ran::Never, ..error }),
             Purpose::Listen(listen) => self.listening_broke(listen, error),
+            Purpose::Subscribe(listen) => self.subscribed_to(listen, id, false),
             Purpose::Negotiation | Purpose::Aside => {}
         }
     }
@@ -212,7 +213,7 @@ impl Core {
                     None => self.fail(call, ClientError { kind: ErrorKind::SessionLost, ran }),
                 }
             }
-            Purpose::Listen(_) | Purpose::Aside | Purpose::Negotiation => {}
+            Purpose::Listen(_) | Purpose::Subscribe(_) | Purpose::Aside | Purpose::Negotiation => {}
         }
         self.renew();
         // The handshake may be over already.

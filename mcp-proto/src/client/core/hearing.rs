@@ -143,6 +143,7 @@ impl Core {
                 self.fail(call, ClientError::never(what));
             }
             (Purpose::Listen(listen), _) => self.end_listening(listen, Ok(())),
+            (Purpose::Subscribe(listen), _) => self.subscribed_to(listen, id, true),
             (Purpose::Aside, _) | (Purpose::Negotiation, _) => {}
         }
     }
@@ -168,6 +169,10 @@ impl Core {
             }
             Purpose::Listen(listen) => self.end_listening(listen, Err(failed)),
             Purpose::Aside => self.warn(failed.to_string()),
+            Purpose::Subscribe(listen) => {
+                self.warn(failed.to_string());
+                self.subscribed_to(listen, id, false);
+            }
             Purpose::Negotiation => {}
         }
     }

@@ -1,6 +1,7 @@
 //! Subscriptions to changes, on every revision.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 
 use super::hearing::Place;
 use super::{Core, Outgoing, Purpose, Timer};
@@ -8,7 +9,6 @@ use crate::client::machine::Event;
 use crate::client::{Carriage, ClientError, ErrorKind, ListenId};
 use crate::frame::envelope::RequestId;
 use crate::model::{Change, Filter, Operation, Request};
-use crate::revision::Adapter;
 use crate::time::Instant;
 
 /// A subscription.
@@ -16,12 +16,25 @@ use crate::time::Instant;
 pub(super) struct Listener {
     filter: Filter,
     way: Way,
+    /// What has to come before it is in force, where no single answer says so.
+    establishing: Option<Establishing>,
     /// It is in force, as far as is known.
     in_force: bool,
     /// It was in force before, so that taking it up again may have missed something.
     was_heard: bool,
     /// Attempts to take it up again since something was heard.
     attempts: u32,
+}
+
+/// A subscription whose parts are not in force yet.
+#[derive(Debug)]
+struct Establishing {
+    /// What the server takes, as far as it is known.
+    accepted: Filter,
+    /// The requests that subscribe, and to what.
+    unanswered: BTreeMap<i64, String>,
+    /// The stream on which changes are told is open, or none is needed.
+    has_stream: bool,
 }
 
 /// How the server is told.
@@ -50,8 +63,14 @@ impl Core {
             self.emit(Event::Unlistened(id, Err(error)));
             return id;
         }
-        let way = Way::Waiting;
-        let listener = Listener { filter, way, in_force: false, was_heard: false, attempts: 0 };
+        let listener = Listener {
+            filter,
+            way: Way::Waiting,
+            establishing: None,
+            in_force: false,
+            was_heard: false,
+            attempts: 0,
+        };
         self.listeners.insert(id, listener);
         match self.is_open() {
             true => self.start_listening(id),
@@ -92,26 +111,44 @@ impl Core {
             uris: if can.subscribe { filter.uris } else { Vec::new() },
         };
         self.by(listen, Way::Unasked);
-        for uri in &accepted.uris {
-            self.subscribe(&adapter, Operation::Subscribe, uri);
+        let subscribe = |uri: &String| {
+            let request = Request::subscription(Operation::Subscribe, uri);
+            (self.send_call(&adapter, Purpose::Subscribe(listen), &request, &[]), uri.clone())
+        };
+        let unanswered = accepted.uris.iter().map(subscribe).collect();
+        // Over HTTP what is told unasked needs a stream that is open.
+        let has_stream = self.carriage != Carriage::Http;
+        if let Some(listener) = self.listeners.get_mut(&listen) {
+            listener.establishing = Some(Establishing { accepted, unanswered, has_stream });
         }
         self.outgoing.push_back(Outgoing::Stream(true));
-        // Over HTTP what is told unasked needs a stream that is open.
-        if self.carriage != Carriage::Http {
+        self.establish(listen);
+    }
+
+    /// A subscription begins once all its parts are in force (R26-SUBS-05).
+    fn establish(&mut self, listen: ListenId) {
+        let Some(listener) = self.listeners.get_mut(&listen) else { return };
+        let whole = |it: &mut Establishing| it.unanswered.is_empty() && it.has_stream;
+        if let Some(established) = listener.establishing.take_if(whole) {
             self.taken_up(listen);
+            self.emit(Event::Listening(listen, established.accepted));
         }
-        self.emit(Event::Listening(listen, accepted));
+    }
+
+    /// A request that subscribes was answered, or will not be.
+    pub(super) fn subscribed_to(&mut self, listen: ListenId, id: i64, is_accepted: bool) {
+        let listener = self.listeners.get_mut(&listen);
+        let Some(parts) = listener.and_then(|it| it.establishing.as_mut()) else { return };
+        if let (Some(uri), false) = (parts.unanswered.remove(&id), is_accepted) {
+            parts.accepted.uris.retain(|accepted| *accepted != uri);
+        }
+        self.establish(listen);
     }
 
     fn by(&mut self, listen: ListenId, way: Way) {
         if let Some(listener) = self.listeners.get_mut(&listen) {
             (listener.way, listener.in_force) = (way, false);
         }
-    }
-
-    fn subscribe(&mut self, adapter: &Adapter, operation: Operation, uri: &str) {
-        let request = Request::subscription(operation, uri);
-        self.send_call(adapter, Purpose::Aside, &request, &[]);
     }
 
     /// A subscription is in force. If it is so again, something may have been missed in between.
@@ -171,18 +208,35 @@ impl Core {
             }
         };
         for listen in to {
-            self.heard_by(listen);
+            let is_whole = |it: &Listener| it.establishing.is_none();
+            if self.listeners.get(&listen).is_some_and(is_whole) {
+                self.heard_by(listen);
+            }
             if self.has_room() {
                 self.emit(Event::Changed(listen, change.clone()));
             }
         }
     }
 
-    /// A stream on which changes are told opened, or could not be.
+    /// A stream on which changes are told opened. What was told before on another may have been
+    /// missed.
     pub(in crate::client) fn stream_opened(&mut self) {
-        let all = self.listeners.iter().filter(|(_, it)| it.way == Way::Unasked);
+        let is_whole = |it: &Listener| it.way == Way::Unasked && it.establishing.is_none();
+        let all = self.listeners.iter().filter(|(_, it)| is_whole(it));
         for listen in all.map(|(id, _)| *id).collect::<Vec<_>>() {
             self.taken_up(listen);
+        }
+        self.stream_is_open();
+    }
+
+    /// There is a stream on which changes are told.
+    pub(in crate::client) fn stream_is_open(&mut self) {
+        for listen in self.listeners.keys().copied().collect::<Vec<_>>() {
+            let listener = self.listeners.get_mut(&listen);
+            if let Some(parts) = listener.and_then(|it| it.establishing.as_mut()) {
+                parts.has_stream = true;
+            }
+            self.establish(listen);
         }
     }
 
@@ -199,6 +253,7 @@ impl Core {
     pub(super) fn interrupt_listeners(&mut self) {
         for listener in self.listeners.values_mut() {
             listener.way = Way::Waiting;
+            listener.establishing = None;
         }
     }
 
@@ -282,7 +337,8 @@ impl Core {
         for uri in &filter.uris {
             let others = self.listeners.values();
             if !others.into_iter().any(|other| other.filter.uris.contains(uri)) {
-                self.subscribe(&server.adapter, Operation::Unsubscribe, uri);
+                let request = Request::subscription(Operation::Unsubscribe, uri);
+                self.send_call(&server.adapter, Purpose::Aside, &request, &[]);
             }
         }
     }

@@ -120,7 +120,7 @@ impl Session {
         }
         if wanted {
             if matches!(self.standing.state, State::Open(_)) && self.standing.worked {
-                self.core.stream_opened();
+                self.core.stream_is_open();
             }
             self.stand();
         }

@@ -133,6 +133,52 @@ fn on_a_handshake_revision_changes_come_on_the_session_s_stream() {
     assert!(http.closed.contains(&get.exchange));
 }
 
+/// The resources that subscriptions are in force for.
+fn in_force(http: &Http) -> Vec<Vec<&str>> {
+    fn uris(event: &Event) -> Option<Vec<&str>> {
+        match event {
+            Event::Listening(_, filter) => Some(filter.uris.iter().map(|uri| &**uri).collect()),
+            _ => None,
+        }
+    }
+    http.events.iter().filter_map(uris).collect()
+}
+
+#[test]
+fn a_subscription_is_in_force_once_all_of_it_is() {
+    // R26-SUBS-05, T-65: what changes from then on is heard of.
+    let mut http = Http::legacy(Revision::V2025_11_25);
+    let mut two = filter();
+    two.uris.push("a://refused".into());
+    http.session.listen(http.now, two);
+    let opened = http.take_all();
+    let [subscribe, refused, get] = &opened[..] else { panic!("{opened:?}") };
+    http.result(subscribe, "{}");
+    http.head(get, 200, EVENTS);
+    assert!(in_force(&http).is_empty());
+    http.error(refused, 200, -32602);
+    assert_eq!(in_force(&http), [["a://b"]]);
+    // Another one needs no stream of its own, and the first misses nothing by it.
+    http.session.listen(http.now, Filter::lists());
+    http.drain();
+    assert_eq!(in_force(&http), [vec!["a://b"], vec![]]);
+    assert_eq!(http.count(|event| matches!(event, Event::Missed(_))), 0);
+    // The stream may come last, and what comes before it is heard nevertheless.
+    let mut http = Http::legacy(Revision::V2025_11_25);
+    let listen = http.session.listen(http.now, filter());
+    let opened = http.take_all();
+    let [subscribe, get] = &opened[..] else { panic!("{opened:?}") };
+    http.head(subscribe, 200, EVENTS);
+    http.feed(subscribe, &note("notifications/tools/list_changed", "{}"));
+    let id = &body(subscribe)["id"];
+    http.feed(subscribe, &event(None, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)));
+    assert_eq!(changes(&http), [(listen, Change::Tools)]);
+    assert!(in_force(&http).is_empty());
+    http.head(get, 200, EVENTS);
+    assert_eq!(in_force(&http), [["a://b"]]);
+    assert_eq!(http.count(|event| matches!(event, Event::Missed(_))), 0);
+}
+
 #[test]
 fn a_server_without_a_stream_cannot_be_listened_to() {
     let mut http = Http::legacy(Revision::V2025_06_18);
