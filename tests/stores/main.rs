@@ -7,5 +7,6 @@ mod lifecycle;
 mod outage;
 mod runtime;
 mod settings;
+mod silence;
 mod worker;
 mod workers;
