@@ -119,7 +119,8 @@ impl Exchange {
     }
 
     /// Tells every client that listens that something changed: once, however often it is said at
-    /// once. From outside of a handler, there is [`Announcer`](super::Announcer).
+    /// once. The call's answer does not wait for the hub to have it: where it must,
+    /// [`Announcer`](super::Announcer) tells when it has, also from outside of a handler.
     pub fn announce(&self, change: Change) {
         let namespace = self.0.call.keeping.namespace.clone();
         self.send(Command::Announce { namespace, change });
