@@ -23,7 +23,7 @@ const CALLS: [(&str, &str); 2] = [
 /// Calls of sessions, over connections that stay open, to one worker and to four.
 pub(crate) fn print(stores: &[Store]) {
     println!(
-        "### Calls per second\n\n{CLIENTS} clients, a session each, one call after the other.\n"
+        "## Calls per second\n\n{CLIENTS} clients, a session each, one call after the other.\n"
     );
     println!("| | each call | 1 worker | 4 workers |\n|---|---|---:|---:|");
     for store in stores {

@@ -16,7 +16,7 @@ const WATCHED: Duration = Duration::from_secs(30);
 
 /// Streams of sessions on one worker. All stores are watched at the same time.
 pub(crate) fn print(stores: &[Store]) {
-    println!("### An idle listener\n");
+    println!("## An idle listener\n");
     println!(
         "{LISTENERS} streams of sessions (GET) on one worker, over {} s.\n",
         WATCHED.as_secs()

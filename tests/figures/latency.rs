@@ -16,7 +16,7 @@ const TTL: Duration = Duration::from_secs(60);
 
 /// Two workers of this process with connections of their own; the publishing is included.
 pub(crate) fn print(stores: &[Store]) {
-    println!("### From publishing to a waiting listener on another worker\n");
+    println!("## From publishing to a waiting listener on another worker\n");
     println!("{EVENTS} events, one at a time.\n");
     println!("| | p50, ms | p99, ms |\n|---|---:|---:|");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");

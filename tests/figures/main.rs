@@ -28,9 +28,21 @@ fn main() {
         Store { name: "Redis", address: redis.url() },
         Store { name: "PostgreSQL", address: postgres.url() },
     ];
+    about();
     calls::print(&stores);
     latency::print(&stores);
     idle::print(&stores);
+}
+
+fn about() {
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or("processors", |(_, name)| name);
+    let count = std::thread::available_parallelism().map_or(0, usize::from);
+    println!(
+        "# Figures\n\nWhat `cargo bench -p mcp-tests --features stores --bench figures` prints,"
+    );
+    println!("on a machine of {count} x {model}, which servers, stores and clients share.\n");
 }
 
 /// A store, and where it is.
