@@ -221,6 +221,13 @@ impl Session {
             Reading::Nothing | Reading::Head(_) | Reading::Events(_) => return,
         };
         match purpose {
+            // Whoever stands before the server could not reach it, so it is as if nobody had
+            // answered.
+            For::Resume(id) if status >= 500 => {
+                self.of_request.remove(&id);
+                self.broke(id, "", None, refusal);
+            }
+            For::Answer(number) if status >= 500 => self.answer_broke(number, &refusal),
             For::Request(id) | For::Resume(id) => {
                 self.of_request.remove(&id);
                 self.whole(id, status, body, refusal);

@@ -39,6 +39,49 @@ fn a_broken_stream_is_taken_up_again_where_it_ended() {
 }
 
 #[test]
+fn where_nobody_reaches_the_server_a_stream_is_taken_up_later() {
+    let mut http = Http::legacy(Revision::V2025_11_25);
+    let call = http.call(tool_call());
+    let post = http.take();
+    http.head(&post, 200, EVENTS);
+    http.feed(&post, "id: a1\nretry: 10\ndata: \n\n");
+    http.end(&post);
+    for status in [502, 503, 504] {
+        http.pass(Duration::from_secs(5));
+        let get = http.take();
+        assert_eq!(header(&get, "Last-Event-ID"), Some("a1"));
+        http.respond(&get, status, &[], b"nobody is there");
+        assert!(http.ended(call).is_none());
+    }
+    http.pass(Duration::from_secs(5));
+    let get = http.take();
+    http.head(&get, 200, EVENTS);
+    http.feed(&get, &event(Some("a2"), &answer(&post)));
+    assert!(http.ended(call).unwrap().is_ok());
+}
+
+#[test]
+fn a_stream_that_no_server_is_reached_for_ends_its_call_which_may_have_run() {
+    let mut http = Http::legacy(Revision::V2025_11_25);
+    let call = http.call(tool_call());
+    let post = http.take();
+    http.head(&post, 200, EVENTS);
+    http.feed(&post, "id: a1\nretry: 10\ndata: \n\n");
+    http.end(&post);
+    let mut attempts = 0;
+    while http.ended(call).is_none() {
+        http.pass(Duration::from_secs(5));
+        let get = http.take();
+        http.respond(&get, 502, &[], b"");
+        attempts += 1;
+    }
+    assert_eq!(attempts, http.session.core.config.limits.reconnects);
+    let error = http.error_of(call);
+    assert!(matches!(error.kind, ErrorKind::Http { status: 502, .. }), "{error}");
+    assert_eq!(error.ran, Ran::Maybe);
+}
+
+#[test]
 fn without_news_it_is_taken_up_ever_more_rarely_and_then_no_more() {
     // C65
     let mut http = Http::legacy(Revision::V2025_11_25);
