@@ -1,4 +1,4 @@
-//! What each store costs, as a table in Markdown. In two to three minutes:
+//! What each store costs, as a table in Markdown. In four minutes:
 //!
 //! ```text
 //! cargo bench -p mcp-tests --features stores --bench figures
