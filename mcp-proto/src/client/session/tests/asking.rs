@@ -185,8 +185,8 @@ fn a_request_of_the_server_s_is_answered_in_the_session() {
     assert!(http.take_all().is_empty());
 }
 
-#[test]
-fn an_answer_that_reached_no_server_is_sent_again_within_bounds() {
+/// A client that was asked by a request, and whose answer is on its way.
+fn answering() -> (Http, Open) {
     let mut config = config([Revision::V2025_06_18]);
     config.capabilities.elicitation_form = true;
     let mut http = Http::legacy_with(config, Revision::V2025_06_18);
@@ -196,7 +196,13 @@ fn an_answer_that_reached_no_server_is_sent_again_within_bounds() {
     http.feed(&post, &event(None, r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}"#));
     let open = asked(&mut http);
     http.session.answer(http.now, open[0], Ok(Json::parse(r#"{"action":"accept"}"#).unwrap()));
-    let first = http.take();
+    let sent = http.take();
+    (http, sent)
+}
+
+#[test]
+fn an_answer_that_reached_no_server_is_sent_again_within_bounds() {
+    let (mut http, first) = answering();
     let mut sent = first.clone();
     for status in [502, 503, 504, 500, 502] {
         http.respond(&sent, status, &[], b"nobody is there");
@@ -212,16 +218,7 @@ fn an_answer_that_reached_no_server_is_sent_again_within_bounds() {
 
 #[test]
 fn an_answer_that_is_refused_is_not_sent_again() {
-    let mut config = config([Revision::V2025_06_18]);
-    config.capabilities.elicitation_form = true;
-    let mut http = Http::legacy_with(config, Revision::V2025_06_18);
-    http.call(tool_call());
-    let post = http.take();
-    http.head(&post, 200, EVENTS);
-    http.feed(&post, &event(None, r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}"#));
-    let open = asked(&mut http);
-    http.session.answer(http.now, open[0], Ok(Json::parse(r#"{"action":"accept"}"#).unwrap()));
-    let sent = http.take();
+    let (mut http, sent) = answering();
     http.respond(&sent, 400, &[], b"");
     http.pass(Duration::from_secs(30));
     assert!(http.take_all().is_empty());

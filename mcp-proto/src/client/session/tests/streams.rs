@@ -5,15 +5,21 @@ fn answer(post: &Open) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"content":[]}}}}"#, body(post)["id"])
 }
 
-#[test]
-fn a_broken_stream_is_taken_up_again_where_it_ended() {
-    // R2511-RESUME-04, R2511-HTTP-19, R2511-HTTP-21, T-36, T-37
+/// A call whose stream told its place and ended; it may be taken up after `retry` ms.
+fn broken_off(retry: u32) -> (Http, CallId, Open) {
     let mut http = Http::legacy(Revision::V2025_11_25);
     let call = http.call(tool_call());
     let post = http.take();
     http.head(&post, 200, EVENTS);
-    http.feed(&post, "id: a1\nretry: 3000\ndata: \n\n");
+    http.feed(&post, &format!("id: a1\nretry: {retry}\ndata: \n\n"));
     http.end(&post);
+    (http, call, post)
+}
+
+#[test]
+fn a_broken_stream_is_taken_up_again_where_it_ended() {
+    // R2511-RESUME-04, R2511-HTTP-19, R2511-HTTP-21, T-36, T-37
+    let (mut http, call, post) = broken_off(3000);
     http.pass(Duration::from_millis(2_999));
     assert!(http.take_all().is_empty());
     http.pass(Duration::from_millis(1));
@@ -40,12 +46,7 @@ fn a_broken_stream_is_taken_up_again_where_it_ended() {
 
 #[test]
 fn where_nobody_reaches_the_server_a_stream_is_taken_up_later() {
-    let mut http = Http::legacy(Revision::V2025_11_25);
-    let call = http.call(tool_call());
-    let post = http.take();
-    http.head(&post, 200, EVENTS);
-    http.feed(&post, "id: a1\nretry: 10\ndata: \n\n");
-    http.end(&post);
+    let (mut http, call, post) = broken_off(10);
     for status in [502, 503, 504] {
         http.pass(Duration::from_secs(5));
         let get = http.take();
@@ -62,12 +63,7 @@ fn where_nobody_reaches_the_server_a_stream_is_taken_up_later() {
 
 #[test]
 fn a_stream_that_no_server_is_reached_for_ends_its_call_which_may_have_run() {
-    let mut http = Http::legacy(Revision::V2025_11_25);
-    let call = http.call(tool_call());
-    let post = http.take();
-    http.head(&post, 200, EVENTS);
-    http.feed(&post, "id: a1\nretry: 10\ndata: \n\n");
-    http.end(&post);
+    let (mut http, call, _) = broken_off(10);
     let mut attempts = 0;
     while http.ended(call).is_none() {
         http.pass(Duration::from_secs(5));
@@ -84,12 +80,7 @@ fn a_stream_that_no_server_is_reached_for_ends_its_call_which_may_have_run() {
 #[test]
 fn without_news_it_is_taken_up_ever_more_rarely_and_then_no_more() {
     // C65
-    let mut http = Http::legacy(Revision::V2025_11_25);
-    let call = http.call(tool_call());
-    let post = http.take();
-    http.head(&post, 200, EVENTS);
-    http.feed(&post, "id: a1\nretry: 0\ndata: \n\n");
-    http.end(&post);
+    let (mut http, call, _) = broken_off(0);
     let mut waits = Vec::new();
     let mut last = http.now;
     while http.ended(call).is_none() {
