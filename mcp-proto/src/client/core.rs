@@ -6,6 +6,7 @@ mod calls;
 mod hearing;
 mod listening;
 mod negotiating;
+mod prompting;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -72,4 +72,4 @@ pub use session_ref::SessionRef;
 pub use text::Text;
 pub use trace::TraceContext;
 pub use values::Values;
-pub(crate) use view::{View, boolean, copied, elements, number};
+pub(crate) use view::{View, boolean, copied, elements, number, scalar_text};

@@ -73,6 +73,17 @@ pub(crate) fn number(value: &[u8]) -> Option<f64> {
     core::str::from_utf8(value).ok()?.trim().parse().ok()
 }
 
+/// What a validated string, number or boolean is as text; `None` for anything else.
+pub(crate) fn scalar_text(value: &[u8]) -> Option<Cow<'_, str>> {
+    match json::kind(value) {
+        Kind::String => json::string(value),
+        Kind::Number | Kind::True | Kind::False => {
+            core::str::from_utf8(value.trim_ascii()).ok().map(Cow::Borrowed)
+        }
+        Kind::Null | Kind::Array | Kind::Object => None,
+    }
+}
+
 /// The boolean that a validated value is.
 pub(crate) fn boolean(value: &[u8]) -> Option<bool> {
     match json::kind(value) {

@@ -4,6 +4,7 @@ mod encoding;
 mod flags;
 mod listing;
 mod reading;
+mod results;
 mod schemas;
 mod selecting;
 mod sets;

@@ -7,6 +7,7 @@ mod breaking;
 mod calls;
 mod judge;
 mod listening;
+mod prompts;
 mod sessions;
 
 use core::time::Duration;

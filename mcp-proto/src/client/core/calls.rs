@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::BTreeSet;
 
-use super::{Core, Life, Purpose, Timer};
+use super::{Core, Life, Purpose, Timer, prompting};
 use crate::client::machine::Event;
 use crate::client::{CallId, ClientError, ErrorKind, Ran};
 use crate::model::{
@@ -74,14 +74,16 @@ impl Call {
 }
 
 impl Core {
-    pub(in crate::client) fn call(&mut self, now: Instant, request: Request) -> CallId {
+    pub(in crate::client) fn call(&mut self, now: Instant, mut request: Request) -> CallId {
         self.advance(now);
         let id = CallId(self.next_call);
         self.next_call += 1;
         let refused = match &self.life {
             Life::Closed(error) => Some(error.kind.clone()),
             _ if self.calls.len() >= self.config.limits.calls => Some(ErrorKind::TooManyCalls),
-            _ => misuse(&request).map(ErrorKind::Misuse),
+            _ => misuse(&request)
+                .or_else(|| prompting::spell(&mut request).err())
+                .map(ErrorKind::Misuse),
         };
         if let Some(kind) = refused {
             self.emit(Event::Ended(id, Err(ClientError::never(kind))));

@@ -5,8 +5,6 @@ mod declared;
 
 use core::fmt;
 
-use base64::Engine;
-
 use crate::frame::json::{self, Kind};
 use crate::model::{
     CacheHint, CacheScope, Completion, Entries, InputRequired, Json, Operation, PromptResult,
@@ -24,7 +22,7 @@ pub enum Received {
 }
 
 /// A result that is not what was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadReply {
     /// It is no object, or names a member twice.
@@ -36,6 +34,8 @@ pub enum BadReply {
     Questions,
     /// A member is missing, or is not what it must be.
     Member(&'static str),
+    /// Nothing of its contents can be read; the text says why.
+    Unreadable(String),
     /// It is the result of something else.
     Foreign(&'static str),
 }
@@ -47,6 +47,7 @@ impl fmt::Display for BadReply {
             Self::ResultType => f.write_str("the result is of an unknown type"),
             Self::Questions => f.write_str("the result asks where nothing can be asked"),
             Self::Member(name) => write!(f, "the result has no valid `{name}`"),
+            Self::Unreadable(why) => write!(f, "the result cannot be read: {why}"),
             Self::Foreign(name) => write!(f, "the result is that of something else: `{name}`"),
         }
     }
@@ -225,7 +226,12 @@ impl<'a> Reader<'a> {
 
     fn resource_result(&mut self) -> Result<ResourceResult, BadReply> {
         let contents = self.array("contents")?;
-        let mut result = ResourceResult::new(self.each(contents, "contents", Self::contents));
+        let read = self.each(contents, "contents", Self::contents);
+        // An empty result would say that the resource holds nothing.
+        if let (true, Some(why)) = (read.is_empty(), self.left_out.first()) {
+            return Err(BadReply::Unreadable(why.clone()));
+        }
+        let mut result = ResourceResult::new(read);
         result.cache = self.cache();
         result.meta = self.object.json("_meta");
         Ok(result)
@@ -240,10 +246,10 @@ impl<'a> Reader<'a> {
     }
 
     fn completion(&mut self) -> Result<Completion, BadReply> {
-        let missing = BadReply::Member("completion.values");
-        let object = self.object.object("completion").ok_or(missing)?;
+        const MISSING: BadReply = BadReply::Member("completion.values");
+        let object = self.object.object("completion").ok_or(MISSING)?;
         let values = object.get("values").filter(|values| json::kind(values) == Kind::Array);
-        let values = elements(values.ok_or(missing)?).filter_map(json::string);
+        let values = elements(values.ok_or(MISSING)?).filter_map(json::string);
         let mut completion = Completion::new(values.map(|value| value.into_owned()));
         completion.total =
             object.get("total").and_then(json::integer).and_then(|total| u64::try_from(total).ok());
@@ -292,11 +298,6 @@ impl<'a> Reader<'a> {
             self.left_out.push(note());
         }
     }
-}
-
-/// Base64 as peers write it, escapes resolved first (C17).
-fn base64(text: &str) -> Option<Vec<u8>> {
-    base64::engine::general_purpose::STANDARD.decode(text).ok()
 }
 
 fn text(object: &View<'_>, name: &str) -> Option<String> {

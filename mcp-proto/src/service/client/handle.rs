@@ -165,7 +165,8 @@ impl<D> Client<D> {
         Pages::new(self.shared(), Operation::ListPrompts, replies::prompts)
     }
 
-    /// Gets a prompt with arguments that serialize to an object of strings; `&()` for none.
+    /// Gets a prompt with arguments that serialize to an object; `&()` for none. Numbers and
+    /// booleans are sent as their text, and null is left out (R24-PRMT-03).
     pub fn get_prompt<T: Serialize + ?Sized>(
         &self,
         name: &str,

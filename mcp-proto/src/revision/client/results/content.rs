@@ -1,7 +1,11 @@
 //! Content blocks and contents of resources.
 
 use super::declared::resource;
-use super::{Reader, base64, raw, text};
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use super::{Reader, raw, text};
 use crate::frame::json::{self};
 use crate::model::{
     Annotations, Body, Content, Contents, Icon, PromptMessage, Role, View, elements, number,
@@ -28,6 +32,8 @@ impl Reader<'_> {
             "resource" => {
                 let resource = object.object("resource").ok_or("it has no `resource`")?;
                 let contents = self.contents(&resource)?;
+                // Their place is the block (R24-CONT-06); some servers put them on the resource.
+                let annotations = annotations.or_else(|| self::annotations(&resource));
                 Content::Resource { contents, annotations, meta }
             }
             "resource_link" => Content::Link(resource(object)?),
@@ -40,7 +46,9 @@ impl Reader<'_> {
         let uri = text(object, "uri").ok_or("it has no `uri`")?;
         let body = match (text(object, "text"), object.string("blob")) {
             (Some(text), _) => Body::Text(text),
-            (None, Some(blob)) => Body::Blob(base64(&blob).ok_or("it is no Base64")?.into()),
+            (None, Some(blob)) => {
+                Body::Blob(base64(&blob).ok_or("its `blob` is not Base64")?.into())
+            }
             (None, None) => return Err("it has neither `text` nor `blob`"),
         };
         let mut contents = Contents::text(uri, "");
@@ -58,8 +66,28 @@ impl Reader<'_> {
 }
 
 fn media(object: &View<'_>) -> Result<(Vec<u8>, String), &'static str> {
-    let data = object.string("data").and_then(|data| base64(&data)).ok_or("it has no `data`")?;
+    let data = object.string("data").ok_or("it has no `data`")?;
+    let data = base64(&data).ok_or("its `data` is not Base64")?;
     Ok((data, text(object, "mimeType").ok_or("it has no `mimeType`")?))
+}
+
+/// Base64 as servers in the field write it: in lines, without padding, in the alphabet for URLs.
+fn base64(text: &str) -> Option<Vec<u8>> {
+    const LENIENT: GeneralPurpose = GeneralPurpose::new(
+        &alphabet::STANDARD,
+        GeneralPurposeConfig::new()
+            .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+            .with_decode_allow_trailing_bits(true),
+    );
+    LENIENT.decode(text).ok().or_else(|| {
+        let standard = |byte: u8| match byte {
+            b'-' => b'+',
+            b'_' => b'/',
+            byte => byte,
+        };
+        let bytes = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).map(standard);
+        LENIENT.decode(bytes.collect::<Vec<_>>()).ok()
+    })
 }
 
 pub(super) fn size(object: &View<'_>) -> Option<u64> {
