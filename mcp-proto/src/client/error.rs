@@ -38,6 +38,12 @@ pub enum ErrorKind {
     TooManyCalls,
     /// Nothing can be asked in this way; the text says what instead.
     Misuse(&'static str),
+    /// The call's argument for this header cannot be sent in one: it is no string, no boolean, and
+    /// no integer within 2^53 - 1 (R26-HDR-10). The server would have to refuse the call.
+    Unmirrored {
+        /// The header's name.
+        header: String,
+    },
     /// The server's URL is none.
     InvalidUrl(InvalidUrl),
     /// The revision that the server speaks has no such call.
@@ -156,6 +162,7 @@ impl ClientError {
             | ErrorKind::Closed
             | ErrorKind::TooManyCalls
             | ErrorKind::Misuse(_)
+            | ErrorKind::Unmirrored { .. }
             | ErrorKind::InvalidUrl(_)
             | ErrorKind::NotInRevision
             | ErrorKind::InputRequired(_)
@@ -202,6 +209,11 @@ impl fmt::Display for ErrorKind {
             Self::Closed => f.write_str("the client is closed"),
             Self::TooManyCalls => f.write_str("too many calls are under way"),
             Self::Misuse(why) => f.write_str(why),
+            Self::Unmirrored { header } => write!(
+                f,
+                "the argument that {header} repeats must be a string, a boolean, or an integer \
+                 within 2^53 - 1"
+            ),
             Self::InvalidUrl(bad) => bad.fmt(f),
             Self::NotInRevision => {
                 f.write_str("the server's revision of the protocol has no such call")

@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::frame::header_value::{self, InvalidHeaderValue, Scalar};
 use crate::frame::http1::Headers;
-use crate::frame::json;
+use crate::frame::json::{self, Kind};
 
 pub use schema::{AnnotationFault, InvalidAnnotation, MAX_DEPTH, mirrored_params};
 
@@ -53,6 +53,23 @@ impl MirroredParam {
     /// # Errors
     /// [`MirrorFault::Ambiguous`] where a property on the path occurs twice.
     pub fn argument<'a>(&self, arguments: &'a [u8]) -> Result<Option<Scalar<'a>>, HeaderMismatch> {
+        Ok(self.value(arguments)?.and_then(Scalar::from_json))
+    }
+
+    /// Whether the arguments have something here that a server expects in the header, and no
+    /// header can say: a fraction, an integer beyond 2^53 - 1, an array, an object (R26-HDR-10,
+    /// R26-HDR-24). `arguments` is validated JSON.
+    pub(crate) fn is_unsayable(&self, arguments: &[u8]) -> bool {
+        match self.value(arguments) {
+            Ok(Some(value)) => {
+                json::kind(value) != Kind::Null && Scalar::from_json(value).is_none()
+            }
+            Ok(None) | Err(_) => false,
+        }
+    }
+
+    /// The value at the path.
+    fn value<'a>(&self, arguments: &'a [u8]) -> Result<Option<&'a [u8]>, HeaderMismatch> {
         let mut value = arguments;
         for property in &self.path {
             let members = json::members(value);
@@ -63,7 +80,7 @@ impl MirroredParam {
                 (Some(_), Some(_)) => return Err(self.fault(MirrorFault::Ambiguous)),
             };
         }
-        Ok(Scalar::from_json(value))
+        Ok(Some(value))
     }
 
     /// Whether the headers of one call say what its arguments say.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 
 use super::meta_key;
 use crate::frame::envelope::{Envelope, Params, RequestId};
@@ -50,11 +50,15 @@ pub enum Incoming {
     Batch(Vec<Result<Preamble, Refused>>),
 }
 
-/// Reads one JSON text: scans it once and tells what it is.
+/// Reads one JSON text: scans it once and tells what it is. A byte order mark before it is ignored,
+/// as RFC 8259, section 8.1, allows.
 ///
 /// # Errors
 /// Where the text is not JSON, not a message, an empty batch, or one with too many elements.
-pub fn read(message: Bytes, limits: &ReadLimits) -> Result<Incoming, Refused> {
+pub fn read(mut message: Bytes, limits: &ReadLimits) -> Result<Incoming, Refused> {
+    if message.starts_with(b"\xef\xbb\xbf") {
+        message.advance(3);
+    }
     let scanned = scan(&message, limits)?;
     if scanned.root != Kind::Array {
         return Preamble::new(message, scanned, false).map(Incoming::One);

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::{Core, Life, Purpose, Timer, prompting};
 use crate::client::machine::Event;
 use crate::client::{CallId, ClientError, ErrorKind, Ran};
+use crate::model::mirror::MirroredParam;
 use crate::model::{
     Description, Detail, Entries, Operation, Reply, ReplyValue, Request, Text, Tool,
 };
@@ -137,6 +138,19 @@ impl Core {
         self.emit(Event::Ended(call, result.map(Box::new)));
     }
 
+    /// The header that the server would miss, since no header can hold its argument.
+    fn unsayable<'a>(
+        &self,
+        adapter: &Adapter,
+        request: &Request,
+        mirrored: &'a [MirroredParam],
+    ) -> Option<&'a str> {
+        let arguments = request.arguments.as_ref()?.as_bytes();
+        let mirrors = adapter.mirrors_headers && self.is_http();
+        let mut mirrored = mirrored.iter().filter(|_| mirrors);
+        mirrored.find(|param| param.is_unsayable(arguments)).map(MirroredParam::header)
+    }
+
     /// Sends a call that waits, or answers it from what is known. Where the server is not there,
     /// it is looked for first.
     pub(super) fn dispatch(&mut self, call: CallId) {
@@ -175,6 +189,10 @@ impl Core {
             _ => None,
         };
         let mirrored = mirrored.cloned().unwrap_or_default();
+        if let Some(header) = self.unsayable(&adapter, &request, &mirrored) {
+            let kind = ErrorKind::Unmirrored { header: header.to_owned() };
+            return self.end(call, Err(ClientError::never(kind)));
+        }
         let id = self.send_call(&adapter, Purpose::Call(call), &request, &mirrored);
         if let Some(call) = self.calls.get_mut(&call) {
             call.stage = Stage::Sent(id);

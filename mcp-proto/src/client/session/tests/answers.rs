@@ -215,6 +215,79 @@ fn a_tool_s_parameters_are_repeated_in_headers_once_they_are_known() {
 }
 
 #[test]
+fn an_argument_that_its_header_cannot_say_is_refused_before_it_is_sent() {
+    // R26-HDR-10, R26-HDR-24: the server would have to refuse it.
+    let refused = [
+        (r#"{"n":{"d":9007199254740992}}"#, "Mcp-Param-Deep"),
+        (r#"{"n":{"d":-9007199254740992}}"#, "Mcp-Param-Deep"),
+        (r#"{"n":{"d":1e40}}"#, "Mcp-Param-Deep"),
+        (r#"{"n":{"d":0.5}}"#, "Mcp-Param-Deep"),
+        (r#"{"n":{"d":[1]}}"#, "Mcp-Param-Deep"),
+        (r#"{"r":{"x":1},"n":{"d":1}}"#, "Mcp-Param-Region"),
+    ];
+    let mut http = Http::modern();
+    http.call(Request::list(Operation::ListTools));
+    let post = http.take();
+    http.result(&post, TOOLS);
+    for (arguments, expected) in refused {
+        let call = http.call(Request::call_tool("t", json(arguments)));
+        let error = http.error_of(call);
+        let ErrorKind::Unmirrored { header } = &error.kind else { panic!("{arguments}: {error}") };
+        assert_eq!((header.as_str(), error.ran), (expected, Ran::Never), "{arguments}");
+        assert!(http.take_all().is_empty(), "{arguments}");
+    }
+    for arguments in [r#"{"n":{"d":9007199254740991}}"#, r#"{"n":{"d":null}}"#, r#"{"n":null}"#] {
+        http.call(Request::call_tool("t", json(arguments)));
+        http.take();
+    }
+    // What is learned only once the server misses a header is refused alike.
+    let mut http = Http::modern();
+    let call = http.call(Request::call_tool("t", json(refused[0].0)));
+    let first = http.take();
+    http.error(&first, 400, -32020);
+    let list = http.take();
+    http.result(&list, TOOLS);
+    assert!(matches!(http.error_of(call).kind, ErrorKind::Unmirrored { .. }));
+    // Revisions that mirror nothing send it.
+    for revision in Revision::ALL.into_iter().filter(|it| !it.adapter().mirrors_headers) {
+        let mut http = Http::legacy(revision);
+        http.call(Request::list(Operation::ListTools));
+        let post = http.take();
+        http.result(&post, TOOLS);
+        for (arguments, _) in refused {
+            http.call(Request::call_tool("t", json(arguments)));
+            http.take();
+        }
+    }
+}
+
+#[test]
+fn a_byte_order_mark_before_an_answer_is_ignored() {
+    // RFC 8259, 8.1
+    let answer = |post: &Open| {
+        format!("\u{feff}{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{DONE}}}", body(post)["id"])
+    };
+    for revision in Revision::ALL {
+        for as_events in [false, true] {
+            let mut http = match revision.adapter().has_handshake {
+                true => Http::legacy(revision),
+                false => Http::modern(),
+            };
+            let call = http.call(tool_call());
+            let post = http.take();
+            match as_events {
+                false => http.respond(&post, 200, JSON, answer(&post).as_bytes()),
+                true => {
+                    let events = format!("\u{feff}{}", event(None, &answer(&post)));
+                    http.respond(&post, 200, EVENTS, events.as_bytes());
+                }
+            }
+            assert!(http.ended(call).unwrap().is_ok(), "{revision:?}, events: {as_events}");
+        }
+    }
+}
+
+#[test]
 fn a_header_mismatch_has_the_tools_listed_anew_once() {
     // R26-HDR-21: what was refused did not run.
     let mut http = Http::modern();
