@@ -60,7 +60,7 @@ async fn main() -> Result<(), Error> {
 
     let mut app =
         Router::new().route("/health", get(|| async { "well" })).nest_service(MOUNT, mcp.clone());
-    if let Some(path) = mcp.metadata_path() {
+    for path in mcp.metadata_paths() {
         app = app.route_service(&path, mcp.metadata());
     }
     let app = app.layer(from_fn(find_tenant));

@@ -24,7 +24,8 @@ pub struct Authorization {
     namespace_from_token: bool,
 }
 
-const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+/// Where the metadata are of a resource that has no path.
+pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// The longest [`AuthorizationBuilder::leeway`].
 const MAX_LEEWAY: Duration = Duration::from_secs(300);

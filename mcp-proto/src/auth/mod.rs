@@ -40,6 +40,7 @@ mod principal;
 mod refusal;
 mod resource;
 
+pub(crate) use authorization::WELL_KNOWN;
 pub use authorization::{Authorization, AuthorizationBuilder, InvalidAuthorization};
 pub use bearer::bearer;
 #[cfg(feature = "service")]

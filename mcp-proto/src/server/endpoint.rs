@@ -4,7 +4,7 @@ use core::fmt;
 use std::sync::Arc;
 
 use super::{Gate, Limits};
-use crate::auth::Authorization;
+use crate::auth::{Authorization, WELL_KNOWN};
 use crate::revision::{Adapter, AdapterSet, Published, Resumption};
 
 /// One server's settings and declarations. Cloning shares them.
@@ -154,7 +154,10 @@ impl Endpoint {
         let path = path.strip_suffix('/').unwrap_or(path);
         let is = |own: &str| own.trim_end_matches('/') == path;
         match (&self.0.authorization, self.0.serves) {
-            (Some(authorization), Serves::All) if is(authorization.metadata_path()) => {
+            // The one endpoint here is what a client means that asks at the root (R2511-AUTH-16).
+            (Some(authorization), Serves::All)
+                if is(authorization.metadata_path()) || is(WELL_KNOWN) =>
+            {
                 return Some(Route::Metadata);
             }
             (authorization, Serves::Metadata) => {

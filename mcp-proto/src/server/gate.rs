@@ -34,6 +34,8 @@ struct OriginPattern {
 /// Why the gate refuses a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
+    /// There are several `Host` fields, and the target names none.
+    Hosts,
     Host,
     Origin,
 }
@@ -116,7 +118,11 @@ impl Gate {
 
     /// Checks what a request is addressed to, and the page that it comes from.
     pub(crate) fn check<H: HttpRequest>(&self, request: &H) -> Result<(), Refused> {
-        let host = request.authority().and_then(split_host);
+        let authority = request.authority();
+        if authority.is_none() && request.get_all("host").nth(1).is_some() {
+            return Err(Refused::Hosts);
+        }
+        let host = authority.and_then(split_host);
         let host_allowed = match (&self.hosts, &host) {
             (Hosts::Any, _) => true,
             (_, None) => false,

@@ -1,5 +1,7 @@
 //! HTTP's own refusals: what is answered before, or instead of, a JSON-RPC dispatch.
 
+use std::borrow::Cow;
+
 #[cfg(feature = "tower")]
 use smallvec::SmallVec;
 
@@ -19,6 +21,8 @@ use crate::frame::writer::Object;
 pub enum HttpRefusal {
     /// 400: a malformed request; the text says how.
     BadRequest(&'static str),
+    /// 400: this field, or parameter of the query, is there more than once and is no list.
+    Repeated(&'static str),
     /// 403: the `Host` is not one that this server answers to.
     Host,
     /// 403: the `Origin` is not allowed (R2511-HTTP-02).
@@ -50,7 +54,7 @@ impl HttpRefusal {
     /// The response's status.
     pub fn status(&self) -> u16 {
         match self {
-            Self::BadRequest(_) => 400,
+            Self::BadRequest(_) | Self::Repeated(_) => 400,
             Self::Host | Self::Origin => 403,
             Self::Auth(refusal) => refusal.status(),
             Self::Path | Self::Session => 404,
@@ -62,15 +66,19 @@ impl HttpRefusal {
         }
     }
 
-    /// One sentence for the client, with the fix where there is one.
-    pub fn text(&self) -> &'static str {
-        match self {
+    /// What is wrong, in the words that clients look for where they do.
+    pub fn text(&self) -> Cow<'static, str> {
+        if let Self::Repeated(name) = self {
+            return format!("{name} is sent more than once").into();
+        }
+        Cow::Borrowed(match self {
             Self::BadRequest(text) => text,
+            Self::Repeated(name) => name,
             Self::Host => "this server does not answer to that Host",
             Self::Origin => "that Origin is not allowed here",
             Self::Auth(refusal) => refusal.text(),
             Self::Path => "there is no MCP endpoint at this path",
-            Self::Session => "no such session; initialize a new one",
+            Self::Session => "Session terminated",
             Self::Method(_) => "this method is not supported here; see Allow",
             Self::NotAcceptable => "Accept must allow application/json or text/event-stream",
             Self::MediaType => "Content-Type must be application/json",
@@ -78,6 +86,14 @@ impl HttpRefusal {
             Self::StoreUnavailable => "the server cannot reach its sessions now; try again",
             Self::Busy => "the server has too much to do; try again",
             Self::Framing(refusal) => refusal.text(),
+        })
+    }
+
+    /// What a client's developer needs to know beside it.
+    fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Session => Some("the session is unknown or has ended; send `initialize` anew"),
+            _ => None,
         }
     }
 
@@ -98,7 +114,8 @@ impl HttpRefusal {
         let mut body = Object::begin(out);
         body.string("jsonrpc", "2.0").raw_if("id", id.map(RequestId::as_json));
         body.object("error", |error| {
-            error.number("code", self.code()).string("message", self.text());
+            error.number("code", self.code()).string("message", &self.text());
+            error.string_if("data", self.advice());
         });
         body.end();
     }

@@ -1,6 +1,7 @@
 //! What handlers take, return and fail with, called as a machine's driver calls them.
 
 mod extensions;
+mod fronts;
 mod served;
 pub(crate) mod talk;
 

@@ -8,11 +8,31 @@ use super::{HttpExchange, HttpRequest};
 use crate::auth::{self, Principal, bearer};
 use crate::effect::{Effect, Reply, Token};
 use crate::frame::coding::Coding;
+use crate::revision::HeaderValue;
 use crate::server::HttpRefusal;
 use crate::server::accept;
 use crate::server::endpoint::Route;
 use crate::server::gate::Refused;
 use crate::server::pending::Waiting;
+
+/// For how long a browser need not ask again: two hours, which is the most that browsers keep.
+const PREFLIGHT_SECONDS: &str = "7200";
+
+/// The value of a field that is no list.
+///
+/// # Errors
+/// Where the field is there more than once: a proxy in front may have judged another of its values
+/// (RFC 9110, section 5.3).
+pub(super) fn single<'a>(
+    headers: &'a impl HttpRequest,
+    name: &'static str,
+) -> Result<Option<&'a [u8]>, HttpRefusal> {
+    match HeaderValue::of(headers.get_all(name)) {
+        HeaderValue::Absent => Ok(None),
+        HeaderValue::Once(value) => Ok(Some(value)),
+        HeaderValue::Repeated => Err(HttpRefusal::Repeated(name)),
+    }
+}
 
 /// Whether it is known who calls.
 #[derive(Debug)]
@@ -28,7 +48,12 @@ pub(super) enum Admission {
 impl<H: HttpRequest> HttpExchange<H> {
     pub(super) fn begin(&mut self) {
         let route = self.core.endpoint.route(self.head.path());
+        if route == Some(Route::Metadata) {
+            self.route = Route::Metadata;
+            return self.tell_metadata();
+        }
         let refused = match (self.core.endpoint.gate().check(&self.head), route) {
+            (Err(Refused::Hosts), _) => Some(HttpRefusal::Repeated("Host")),
             (Err(Refused::Host), _) => Some(HttpRefusal::Host),
             (Err(Refused::Origin), _) => Some(HttpRefusal::Origin),
             (Ok(()), None) => Some(HttpRefusal::Path),
@@ -41,9 +66,6 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.add_cors();
         if self.is_preflight() {
             return self.preflight();
-        }
-        if self.route == Route::Metadata {
-            return self.tell_metadata();
         }
         let token = match self.core.endpoint.authorization() {
             None => return self.admitted(None),
@@ -99,23 +121,28 @@ impl<H: HttpRequest> HttpExchange<H> {
             }
             (Route::SseStream, "GET") => self.open_sse(),
             (Route::SseMessages, "POST") => self.check_post(false),
-            _ => self.refuse(&HttpRefusal::Method(self.allowed_methods()), None),
+            _ => self.refuse(&HttpRefusal::Method(self.allowed_methods(true)), None),
         }
         self.enter();
     }
 
     fn check_post(&mut self, answers_here: bool) {
-        if !self.head.get("content-type").is_some_and(accept::is_json) {
-            self.refuse(&HttpRefusal::MediaType, None);
-        } else if self
-            .head
-            .get_all("content-encoding")
-            .any(|coding| !coding.eq_ignore_ascii_case(b"identity"))
-        {
+        if let Err(refusal) = self.judge_post(answers_here) {
+            self.refuse(&refusal, None);
+        }
+    }
+
+    fn judge_post(&self, answers_here: bool) -> Result<(), HttpRefusal> {
+        let is_identity = |coding: &[u8]| coding.eq_ignore_ascii_case(b"identity");
+        if !single(&self.head, "Content-Type")?.is_some_and(accept::is_json) {
+            Err(HttpRefusal::MediaType)
+        } else if !self.head.get_all("content-encoding").all(is_identity) {
             // Nothing here decodes bodies, so no small body can turn into a large one (C46).
-            self.refuse(&HttpRefusal::ContentCoding, None);
+            Err(HttpRefusal::ContentCoding)
         } else if answers_here && self.reply.accept().is_nothing() {
-            self.refuse(&HttpRefusal::NotAcceptable, None);
+            Err(HttpRefusal::NotAcceptable)
+        } else {
+            Ok(())
         }
     }
 
@@ -130,9 +157,11 @@ impl<H: HttpRequest> HttpExchange<H> {
         }
     }
 
-    fn allowed_methods(&self) -> &'static str {
+    /// The methods of this path, `GET` of the endpoint only where that `has_stream`.
+    pub(super) fn allowed_methods(&self, has_stream: bool) -> &'static str {
         let shared = self.core.endpoint.shared();
-        match (self.route, self.core.endpoint.reads_streams(), shared.allow_delete) {
+        let reads_streams = has_stream && self.core.endpoint.reads_streams();
+        match (self.route, reads_streams, shared.allow_delete) {
             (Route::SseStream | Route::Metadata, ..) => "GET",
             (Route::SseMessages, ..) | (Route::Mcp, false, false) => "POST",
             (Route::Mcp, true, false) => "GET, POST",
@@ -155,8 +184,12 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     /// The protected resource's metadata: where a client without a token learns how to get one
-    /// (RFC 9728).
+    /// (RFC 9728). They are public, so any page may read them, under any host's name.
     fn tell_metadata(&mut self) {
+        self.reply.add_header("Access-Control-Allow-Origin", "*");
+        if self.asks_for_cors() {
+            return self.preflight();
+        }
         let document = self.core.endpoint.authorization().map(|it| it.metadata().clone());
         match (self.head.method(), document) {
             ("GET" | "HEAD", Some(document)) => {
@@ -184,21 +217,27 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     fn is_preflight(&self) -> bool {
         let listed = |origin: &[u8]| self.core.endpoint.gate().lists(origin);
-        self.head.method() == "OPTIONS"
-            && self.head.get("access-control-request-method").is_some()
-            && self.head.get("origin").is_some_and(listed)
+        self.asks_for_cors() && self.head.get("origin").is_some_and(listed)
+    }
+
+    fn asks_for_cors(&self) -> bool {
+        self.head.method() == "OPTIONS" && self.head.get("access-control-request-method").is_some()
     }
 
     fn preflight(&mut self) {
-        self.reply.add_header("Access-Control-Allow-Methods", self.allowed_methods());
-        let wanted = self.head.get("access-control-request-headers").unwrap_or_default();
+        if let Err(refusal) = single(&self.head, "Access-Control-Request-Method") {
+            return self.refuse(&refusal, None);
+        }
+        self.reply.add_header("Access-Control-Allow-Methods", self.allowed_methods(true));
+        let lines: Vec<_> = self.head.get_all("access-control-request-headers").collect();
+        let wanted = lines.join(&b", "[..]);
         let is_list = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_, ".contains(byte);
-        if let Ok(wanted) = core::str::from_utf8(wanted)
-            && wanted.bytes().all(|byte| is_list(&byte))
+        if wanted.iter().all(is_list)
+            && let Ok(wanted) = String::from_utf8(wanted)
         {
-            let wanted = wanted.to_owned();
             self.reply.add_header("Access-Control-Allow-Headers", wanted);
         }
+        self.reply.add_header("Access-Control-Max-Age", PREFLIGHT_SECONDS);
         self.reply.empty(204);
         self.finish();
     }

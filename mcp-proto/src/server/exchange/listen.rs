@@ -1,6 +1,7 @@
 //! Streams that a client opens for itself: its session's own, one that is taken up again, that of
 //! HTTP+SSE.
 
+use super::admit::single;
 use super::output::Sink;
 use super::stages::{Held, Listen, ListenStep, SseStep, Stage};
 use super::{HttpExchange, HttpRequest};
@@ -19,18 +20,21 @@ use crate::store::HubOp;
 impl<H: HttpRequest> HttpExchange<H> {
     /// GET: the session's own stream, or one that is taken up again.
     pub(super) fn listen(&mut self) {
-        if !self.reply.accept().stream {
-            return self.refuse(&HttpRefusal::NotAcceptable, None);
+        match self.session_id() {
+            // Clients that look for a stream before their handshake know what 405 means.
+            Ok(None) => self.refuse(&HttpRefusal::Method(self.allowed_methods(false)), None),
+            _ if !self.reply.accept().stream => self.refuse(&HttpRefusal::NotAcceptable, None),
+            _ => self.find_session(Held::Listen),
         }
-        self.find_session(Held::Listen);
     }
 
     pub(super) fn begin_listening(&mut self, session: Session) {
         let adapter = self.core.endpoint.adapters().by_version(&session.version).copied();
         let Some(adapter) = adapter else { return self.refuse(&HttpRefusal::Session, None) };
-        let last = match adapter.resumption {
-            Resumption::None => None,
-            _ => self.head.get("last-event-id").and_then(stream::parse_event_id),
+        let last = match (adapter.resumption, single(&self.head, "Last-Event-ID")) {
+            (_, Err(refusal)) => return self.refuse(&refusal, None),
+            (Resumption::None, _) => None,
+            (_, Ok(id)) => id.and_then(stream::parse_event_id),
         };
         let after = match last {
             Some((stream, cursor)) if stream.key() == SESSION_STREAM => Some(cursor),

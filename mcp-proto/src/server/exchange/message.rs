@@ -45,8 +45,11 @@ impl<H: HttpRequest> HttpExchange<H> {
                 Some(adapter) => Established::Adapter(adapter),
                 None => return self.refuse(&HttpRefusal::Session, id_of(&incoming)),
             },
-            None if self.head.get("mcp-session-id").is_some() => Established::Pending,
-            None => Established::None,
+            None => match self.session_id() {
+                Ok(None) => Established::None,
+                Ok(Some(_)) => Established::Pending,
+                Err(refusal) => return self.refuse(&refusal, id_of(&incoming)),
+            },
         };
         let context = Context {
             pin: self.pin(),

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use std::sync::Arc;
 
+use super::admit::single;
 use super::body::Body;
 use super::message::id_of;
 use super::{HttpExchange, HttpRequest};
@@ -224,24 +225,26 @@ impl<H: HttpRequest> HttpExchange<H> {
     // ---- finding a session ----
 
     /// The id of the session that the request names.
-    fn session_id(&self) -> Option<&[u8]> {
+    pub(super) fn session_id(&self) -> Result<Option<&[u8]>, HttpRefusal> {
         match self.route {
             Route::SseMessages => {
-                let query = self.head.query()?;
-                query
-                    .split('&')
-                    .find_map(|pair| pair.strip_prefix("session_id="))
-                    .map(str::as_bytes)
+                let pairs = self.head.query().unwrap_or_default().split('&');
+                let mut ids = pairs.filter_map(|pair| pair.strip_prefix("session_id="));
+                match (ids.next(), ids.next()) {
+                    (_, Some(_)) => Err(HttpRefusal::Repeated("session_id")),
+                    (id, None) => Ok(id.map(str::as_bytes)),
+                }
             }
-            _ => self.head.get("mcp-session-id"),
+            _ => single(&self.head, "Mcp-Session-Id"),
         }
     }
 
     pub(super) fn find_session(&mut self, held: Held) {
         let id: Result<Arc<str>, _> = match self.session_id() {
-            None => Err(HttpRefusal::BadRequest("the session's id is missing")),
-            Some(id) if session::is_well_formed(id) => Ok(String::from_utf8_lossy(id).into()),
-            Some(_) => Err(HttpRefusal::BadRequest("the session's id is malformed")),
+            Err(refusal) => Err(refusal),
+            Ok(None) => Err(HttpRefusal::BadRequest("the session's id is missing")),
+            Ok(Some(id)) if session::is_well_formed(id) => Ok(String::from_utf8_lossy(id).into()),
+            Ok(Some(_)) => Err(HttpRefusal::BadRequest("the session's id is malformed")),
         };
         match id {
             Ok(id) => {

@@ -25,6 +25,8 @@ use super::{
     Announcer, Driver, Error, HttpBuilder, Later, Parts, Shared, Threading, Timer, Updater,
 };
 
+use crate::auth::{Authorization, WELL_KNOWN};
+
 pub use answer::Answer;
 pub use body::HttpBody;
 pub use ongoing::Ongoing;
@@ -57,7 +59,7 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
 
 impl<D: Driver<M>, M: Threading> HttpService<D, M> {
     /// The protected resource's metadata, as a service of its own, for the application to mount at
-    /// [`metadata_path`](Self::metadata_path): a service under a prefix does not get to see
+    /// [`metadata_paths`](Self::metadata_paths): a service under a prefix does not get to see
     /// requests for it.
     #[must_use]
     pub fn metadata(&self) -> Self {
@@ -66,11 +68,18 @@ impl<D: Driver<M>, M: Threading> HttpService<D, M> {
         Self(Arc::new(Inner { site, crowd, terms }))
     }
 
-    /// Where clients look for the protected resource's metadata: a path from the root of the
-    /// application. `None` where callers are not asked who they are.
-    pub fn metadata_path(&self) -> Option<String> {
+    /// Where clients look for the protected resource's metadata, as paths from the root of the
+    /// application: first the resource's own, then the one of a resource without a path
+    /// (R2511-AUTH-16), which is for an application that mounts one protected service. None where
+    /// callers are not asked who they are.
+    pub fn metadata_paths(&self) -> Vec<String> {
         let endpoint = self.0.site.endpoint();
-        endpoint.authorization().map(|it| it.metadata_path().to_owned())
+        let own = endpoint.authorization().map(Authorization::metadata_path);
+        let mut paths: Vec<_> = own.map(str::to_owned).into_iter().collect();
+        if own.is_some_and(|own| own != WELL_KNOWN) {
+            paths.push(WELL_KNOWN.to_owned());
+        }
+        paths
     }
 
     /// Announces changes to the clients that listen, for the namespace of the endpoint.

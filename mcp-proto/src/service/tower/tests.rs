@@ -389,11 +389,14 @@ fn the_metadata_can_be_mounted_apart_from_the_resource() {
     let guard = Guard::new(authorization, tokens);
     for here in [true, false] {
         let world = World::new(|http| http.auth(guard.clone()).metadata(here));
-        let path = world.mounted.metadata_path().unwrap();
-        assert_eq!(path, "/.well-known/oauth-protected-resource/reports/mcp");
+        let paths = world.mounted.metadata_paths();
+        let root = "/.well-known/oauth-protected-resource";
+        assert_eq!(paths, [format!("{root}/reports/mcp"), root.to_owned()]);
         let metadata = world.mounted.metadata();
         world.run(async {
-            assert_eq!(world.answer(get(&path)).await.status(), if here { 200 } else { 401 });
+            for path in &paths {
+                assert_eq!(world.answer(get(path)).await.status(), if here { 200 } else { 401 });
+            }
             for (request, body) in [(Request::get("/"), true), (Request::head("/"), false)] {
                 let request = request.header("Host", "localhost").body(Pieces::default()).unwrap();
                 let response = metadata.clone().call(request).await.unwrap();
