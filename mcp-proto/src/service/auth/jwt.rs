@@ -6,6 +6,7 @@ use jsonwebtoken::crypto::{CryptoProvider, rust_crypto};
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::{TokenVerifier, Verification, VerifyError};
@@ -18,7 +19,11 @@ use crate::model::Json;
 ///
 /// A key verifies one algorithm, whatever a token's header asks for; there is no way to `none` or
 /// to shared secrets. `iss`, `aud` and `exp` must be there, and `sub` or a client (`client_id`,
-/// `azp`). Scopes are those of `scope` or `scp`. When the token is good is left to
+/// `azp`). Scopes are those of `scope` or `scp`. The header's `typ` is `JWT`, `at+jwt` or absent, so
+/// that no other kind of token of the same issuer passes for an access token (RFC 8725, section
+/// 3.11); [`at_jwt_only`](Self::at_jwt_only) takes nothing but `at+jwt`. A token that is bound to a
+/// key of its client (`cnf`; RFC 7800) is refused: nothing here proves that the caller has that
+/// key. When the token is good is left to
 /// [`Authorization::admit`](crate::auth::Authorization::admit), which knows the time.
 ///
 /// ```no_run
@@ -34,7 +39,10 @@ pub struct JwtVerifier {
     issuer: String,
     audience: String,
     keys: Vec<Key>,
+    at_jwt_only: bool,
 }
+
+const APPLICATION: &str = "application/";
 
 #[derive(Clone)]
 struct Key {
@@ -79,7 +87,16 @@ impl JwtVerifier {
             // is faster, its choice is as good.
             let _ = rust_crypto::DEFAULT_PROVIDER.install_default();
         }
-        Self { issuer: issuer.into(), audience: audience.into(), keys: Vec::new() }
+        let (issuer, audience) = (issuer.into(), audience.into());
+        Self { issuer, audience, keys: Vec::new(), at_jwt_only: false }
+    }
+
+    /// Takes only tokens whose `typ` is `at+jwt`, as issuers after RFC 9068 write it. Without this
+    /// an ID token whose audience is this server passes, too, where its issuer signs such.
+    #[must_use]
+    pub fn at_jwt_only(mut self) -> Self {
+        self.at_jwt_only = true;
+        self
     }
 
     /// Adds the keys of a JWK set (RFC 7517). Keys that are not for signatures, or of a kind that
@@ -123,14 +140,17 @@ impl JwtVerifier {
     }
 
     fn principal(&self, token: &str) -> Option<Principal> {
-        let header = decode_header(token).ok()?;
+        let header = decode_header(token).ok().filter(|it| self.takes(it.typ.as_deref()))?;
         let named = |key: &&Key| match (&key.id, &header.kid) {
             (Some(own), Some(named)) => own == named,
             _ => true,
         };
         let claims = self.keys.iter().filter(named).find_map(|key| self.claims(token, key))?;
-        let Claims { sub, client_id, azp, iss, nbf, exp, scope, scp } =
+        let Claims { sub, client_id, azp, iss, nbf, exp, scope, scp, cnf } =
             serde_json::from_str(claims.get()).ok()?;
+        if cnf.is_some() {
+            return None;
+        }
         let some = |text: Option<String>| text.filter(|text| !text.is_empty());
         let principal = match (some(sub), some(client_id).or(some(azp))) {
             (Some(subject), Some(client)) => Principal::subject(subject).through_client(client),
@@ -147,6 +167,18 @@ impl JwtVerifier {
             Some(from) => principal.not_before(from as u64),
             None => principal,
         })
+    }
+
+    /// Whether access tokens have that `typ`: a media type, whose `application/` may be left out
+    /// (RFC 7515, section 4.1.9).
+    fn takes(&self, typ: Option<&str>) -> bool {
+        let Some(typ) = typ else { return !self.at_jwt_only };
+        let short = match typ.split_at_checked(APPLICATION.len()) {
+            Some((prefix, rest)) if prefix.eq_ignore_ascii_case(APPLICATION) => rest,
+            _ => typ,
+        };
+        short.eq_ignore_ascii_case("at+jwt")
+            || (!self.at_jwt_only && short.eq_ignore_ascii_case("JWT"))
     }
 
     /// The claims of a token that this key signed, by its own algorithm, for this audience.
@@ -221,6 +253,7 @@ struct Claims {
     exp: f64,
     scope: Option<Scopes>,
     scp: Option<Scopes>,
+    cnf: Option<IgnoredAny>,
 }
 
 /// Scopes as issuers write them: one text (RFC 8693, section 4.2), or a list.

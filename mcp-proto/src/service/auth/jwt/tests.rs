@@ -117,6 +117,48 @@ fn issuer_audience_and_expiry_must_be_there_and_right() {
 }
 
 #[test]
+fn other_kinds_of_token_are_no_access_tokens() {
+    // RFC 8725, section 3.11; RFC 9068, section 4
+    let strict = verifier().at_jwt_only();
+    for (typ, good, strictly_good) in [
+        (None, true, false),
+        (Some("JWT"), true, false),
+        (Some("jwt"), true, false),
+        (Some("application/jwt"), true, false),
+        (Some("at+jwt"), true, true),
+        (Some("AT+JWT"), true, true),
+        (Some("application/at+jwt"), true, true),
+        (Some("Application/AT+jwt"), true, true),
+        (Some("dpop+jwt"), false, false),
+        (Some("logout+jwt"), false, false),
+        (Some("id_token+jwt"), false, false),
+        (Some("application/secevent+jwt"), false, false),
+        (Some("text/at+jwt"), false, false),
+        (Some("at+jwt "), false, false),
+        (Some(""), false, false),
+    ] {
+        let token = token_with(&claims(json!({})), |it| it.typ = typ.map(str::to_owned));
+        assert_eq!(verified(&verifier(), &token).is_ok(), good, "{typ:?}");
+        assert_eq!(verified(&strict, &token).is_ok(), strictly_good, "{typ:?}");
+    }
+}
+
+#[test]
+fn a_token_that_is_bound_to_a_key_is_no_bearer_token() {
+    // RFC 7800, section 3; RFC 8705, section 3.1; RFC 9449, section 6.1
+    for (changes, good) in [
+        (json!({ "cnf": { "jkt": "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I" } }), false),
+        (json!({ "cnf": { "x5t#S256": "bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2" } }), false),
+        (json!({ "cnf": { "jwk": { "kty": "OKP" } } }), false),
+        (json!({ "cnf": {} }), false),
+        (json!({ "cnf": "?" }), false),
+        (json!({ "conf": {} }), true),
+    ] {
+        assert_eq!(is_good(&claims(changes.clone())), good, "{changes}");
+    }
+}
+
+#[test]
 fn an_audience_given_with_a_slash_is_the_same() {
     let verifier = JwtVerifier::new(ISSUER, "https://mcp.example.com/mcp/");
     let verifier = verifier.pem(JwtAlgorithm::EdDsa, None, ED25519).expect("a key");
