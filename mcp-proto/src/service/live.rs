@@ -94,3 +94,39 @@ impl<M: Threading> fmt::Debug for Live<M> {
         self.edition().service.fmt(f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::revision::Revision;
+    use crate::service::{Registry, tool};
+
+    #[test]
+    fn listings_are_rendered_once_for_a_set_and_anew_once_something_else_is_declared() {
+        let with = |name: &str| {
+            Registry::new("test", "1").tool(tool(name, || async { "" })).build().expect("valid")
+        };
+        let live = Live::new(with("old"));
+        let sets = [AdapterSet::default(), AdapterSet::from(Revision::V2025_06_18)];
+        let published = || sets.each_ref().map(|set| live.edition().published(set));
+        let [first, other] = published();
+        assert!(!Arc::ptr_eq(&first, &other), "each set has its own");
+        for _ in 0..3 {
+            let again = published();
+            assert!(Arc::ptr_eq(&first, &again[0]) && Arc::ptr_eq(&other, &again[1]));
+        }
+        // An equal set that is no clone may have revisions of an application's own.
+        assert!(!Arc::ptr_eq(&first, &live.edition().published(&AdapterSet::default())));
+
+        live.replace(with("new"));
+        let renewed = published();
+        for (renewed, before) in renewed.iter().zip([&first, &other]) {
+            assert!(!Arc::ptr_eq(renewed, before));
+            assert!(renewed.catalog().tool("new").is_some());
+            assert!(
+                renewed.catalog().tool("old").is_none() && before.catalog().tool("old").is_some()
+            );
+        }
+        assert!(Arc::ptr_eq(&renewed[0], &published()[0]));
+    }
+}

@@ -34,6 +34,29 @@ fn a_priming_event_has_an_id_and_no_message() {
 }
 
 #[test]
+fn comments_are_events_only_where_they_are_kept() {
+    // C38
+    let stream = b": one\n\nid: 7\n: two\ndata: x\n\n:\n\n:three\n:four\n\n";
+    let with = |keep: Option<bool>| {
+        let mut decoder = Decoder::default();
+        if let Some(keep) = keep {
+            decoder = decoder.comments(keep);
+        }
+        decoder.feed(stream);
+        core::iter::from_fn(|| decoder.next_event()).map(Result::unwrap).collect::<Vec<_>>()
+    };
+    for off in [None, Some(false)] {
+        let events = with(off);
+        assert_eq!(events.len(), 1, "{events:?}");
+        assert_eq!((events[0].raw_data(), events[0].comment_text()), (Some("x"), None));
+    }
+    let kept = with(Some(true));
+    let texts: Vec<_> = kept.iter().map(Event::comment_text).collect();
+    assert_eq!(texts, [Some("one"), Some("two"), Some(""), Some("three\nfour")]);
+    assert_eq!(kept[1].raw_data(), Some("x"));
+}
+
+#[test]
 fn an_id_without_any_data_counts() {
     let (events, last, _) = decode([&b"id: 7\n\n"[..]]);
     assert_eq!(events.first().and_then(Event::id), Some("7"));

@@ -13,6 +13,22 @@ fn the_default_has_every_revision_newest_first() {
 }
 
 #[test]
+fn a_revision_is_found_by_its_exact_version_if_the_set_has_it() {
+    let all = AdapterSet::default();
+    let own = Adapter { version: "2027-01-01", ..*Revision::V2026_07_28.adapter() };
+    let few = AdapterSet::new([*Revision::V2025_03_26.adapter(), own]).unwrap();
+    for revision in Revision::ALL {
+        assert_eq!(all.by_version(revision.as_str()), Some(revision.adapter()));
+        let is_there = revision == Revision::V2025_03_26;
+        assert_eq!(few.by_version(revision.as_str()).is_some(), is_there, "{revision}");
+    }
+    assert_eq!(few.by_version("2027-01-01"), Some(&own));
+    for unknown in ["", "2025-06", "2025-06-19", "2025-06-18 ", "2025-06-18x", "2027-01-01"] {
+        assert_eq!(all.by_version(unknown), None, "{unknown:?}");
+    }
+}
+
+#[test]
 fn a_set_is_not_empty_and_has_each_version_once() {
     assert_eq!(AdapterSet::of([]).unwrap_err(), AdapterSetError::Empty);
     let twice = [Revision::V2025_06_18, Revision::V2024_11_05, Revision::V2025_06_18];

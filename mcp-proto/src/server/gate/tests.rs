@@ -101,6 +101,22 @@ fn a_rebound_name_passes_neither_by_host_nor_by_origin() {
 }
 
 #[test]
+fn origins_are_left_to_a_proxy_and_hosts_are_not() {
+    let gate = Gate::default().allow_host("mcp.example");
+    let trusting = gate.clone().trust_proxy_origin_validation();
+    for origin in ["https://evil.example", "null", "", "http://localhost:5173", "not an origin"] {
+        for host in ["localhost:8080", "mcp.example"] {
+            assert_eq!(check(&gate, host, Some(origin)), Err(Refused::Origin), "{host} {origin}");
+            assert_eq!(check(&trusting, host, Some(origin)), Ok(()), "{host} {origin}");
+        }
+        let refused = check(&trusting, "evil.example", Some(origin));
+        assert_eq!(refused, Err(Refused::Host), "{origin}");
+        // It lets them in, and does not list them: they get no CORS headers.
+        assert!(!trusting.lists(origin.as_bytes()), "{origin}");
+    }
+}
+
+#[test]
 fn named_hosts_are_answered_besides_loopback_ones() {
     let gate = Gate::default().allow_host("MCP.example");
     for (host, expected) in [

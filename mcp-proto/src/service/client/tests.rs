@@ -118,6 +118,11 @@ fn service(time: &VirtualTime) -> Service {
                 "slept"
             }
         }))
+        .tool(tool("who", |ex: Exchange| async move {
+            let info = ex.client_info().expect("a client that says who it is");
+            let is_asked = ex.client().capabilities.sampling;
+            format!("{} {}, asked: {is_asked}", info.name, info.version)
+        }))
         .tool(tool("report", |ex: Exchange| async move {
             for level in [LogLevel::Info, LogLevel::Warning, LogLevel::Error] {
                 ex.log(level, level.as_str());
@@ -216,23 +221,24 @@ fn client(world: &World, revision: Revision, way: Way) -> Client {
 }
 
 fn client_and_hub(world: &World, revision: Revision, way: Way) -> (Client, Arc<MemoryHub>) {
+    built(world, revision, way, Client::builder("client", "1"))
+}
+
+fn built(
+    world: &World,
+    revision: Revision,
+    way: Way,
+    builder: ClientBuilder,
+) -> (Client, Arc<MemoryHub>) {
     let sessions = Arc::new(MemorySessionStore::new());
     let hub = Arc::new(MemoryHub::new());
     let server = InProcess { world: world.clone(), revision, sessions, hub: hub.clone() };
-    let builder = Client::builder("client", "1");
-    let http = |url| {
-        let pool = Pool::new(server.dialer());
-        Client::builder("client", "1").http(world.clone(), pool, url).unwrap()
+    let url = match way {
+        Way::Http => "http://localhost/mcp",
+        Way::HttpSse => "http://localhost/old/sse",
+        Way::Streams => return (builder.streams(world.clone(), server), hub),
     };
-    let client = match way {
-        Way::Http => http("http://localhost/mcp"),
-        Way::HttpSse => http("http://localhost/old/sse"),
-        Way::Streams => {
-            let sessions = Arc::new(MemorySessionStore::new());
-            let server = InProcess { world: world.clone(), revision, sessions, hub: hub.clone() };
-            builder.streams(world.clone(), server)
-        }
-    };
+    let client = builder.http(world.clone(), Pool::new(server.dialer()), url).unwrap();
     (client, hub)
 }
 
@@ -247,7 +253,7 @@ fn the_calling_code_is_the_same_everywhere() {
                 assert_eq!(client.revision(), Some(revision.adapter().version));
                 assert_eq!(server.description.server.as_ref().unwrap().name, "demo");
                 let tools = client.list_tools().await.unwrap();
-                assert_eq!(tools.len(), 3);
+                assert_eq!(tools.len(), 4);
                 let reply = client.call_tool("add", &Add { a: 2, b: 40 }).await.unwrap();
                 assert_eq!(reply.structured::<Sum>().unwrap().total, 42, "{reply:?}");
                 let slow = client.call_tool("slow", &()).start();
@@ -264,6 +270,33 @@ fn the_calling_code_is_the_same_everywhere() {
                 client.close().await;
                 let late = client.ping().await.unwrap_err();
                 assert_eq!(late.kind, ErrorKind::Closed);
+            });
+        }
+    }
+}
+
+fn asked_in_vain() -> impl Ask {
+    let can = ClientCapabilities { sampling: true, ..Default::default() };
+    ask_with(can, |_: Asked| async { Err(Declined::failed("no")) })
+}
+
+#[test]
+fn a_server_is_told_who_the_client_is_and_whether_it_can_be_asked() {
+    // R24-LIFE-01, R26-META-07, R26-CAP-01
+    let silent = || ClientBuilder::new(super::builder::library());
+    let library = concat!("mcp-proto ", env!("CARGO_PKG_VERSION"));
+    for (revision, way) in everything() {
+        for (builder, told) in [
+            (Client::builder("me", "7"), "me 7, asked: false".to_owned()),
+            (Client::builder("me", "7").on_ask(asked_in_vain()), "me 7, asked: true".to_owned()),
+            (silent(), format!("{library}, asked: false")),
+            (silent().info("you", "8"), "you 8, asked: false".to_owned()),
+        ] {
+            let world = World::default();
+            let (client, _) = built(&world, revision, way, builder);
+            world.run(async move {
+                let reply = client.call_tool("who", &()).await.unwrap();
+                assert_eq!(reply.text(), told, "{revision} {way:?}");
             });
         }
     }

@@ -15,8 +15,7 @@ use super::super::{
 };
 use super::*;
 use crate::auth::{Authorization, Principal};
-use crate::server::{Connection, Endpoint};
-use crate::time::Instant;
+use crate::server::{Connection, Endpoint, Limits};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Handle {
@@ -76,6 +75,7 @@ fn service(time: &VirtualTime) -> Service {
 #[derive(Clone, Default)]
 struct Door {
     time: VirtualTime,
+    limits: Limits,
     namespace: &'static str,
     token: Option<&'static str>,
     guard: Option<Guard>,
@@ -95,14 +95,16 @@ impl Door {
     ) -> String {
         let service = service(&self.time);
         let (ours, mut theirs) = pair(1 << 16);
-        let mut endpoint = Endpoint::builder(service.catalog().clone()).namespace(self.namespace);
+        let mut endpoint = Endpoint::builder(service.catalog().clone())
+            .namespace(self.namespace)
+            .limits(self.limits);
         if let Some(guard) = &self.guard {
             endpoint = endpoint.authorization(Authorization::clone(guard.authorization()));
         }
         let hub = Arc::new(MemoryHub::new());
         let (time, guard) = (self.time.clone(), self.guard.clone());
         let host = Host::<_, Shared>::guarded(service, time, store.clone(), hub, guard);
-        let machine = Connection::new(endpoint.build(), Instant::ZERO);
+        let machine = Connection::new(endpoint.build(), self.time.time());
         let body = message.to_string();
         let header = |name: &str, value: Option<&str>| {
             value.map(|value| format!("{name}{value}\r\n")).unwrap_or_default()
@@ -212,6 +214,29 @@ fn sessions_are_opened_by_hand_on_every_revision() {
             texts
         });
         assert_eq!(texts, ["42", "43", "unknown", "dropped", "unknown"], "{revision}");
+    }
+}
+
+#[test]
+fn a_session_that_was_opened_by_hand_lives_as_long_as_the_limit_says() {
+    for ttl in [10, 60, 7_200].map(Duration::from_secs) {
+        let limits = Limits { session_ttl: ttl, ..Limits::default() };
+        let door = Door { limits, ..Door::default() };
+        let store: Arc<dyn SessionStore> = Arc::new(MemorySessionStore::new());
+        let second = Duration::from_secs(1);
+        let test = async {
+            let handle = door.open(&store).await;
+            for n in 42..45 {
+                // Each use renews it.
+                door.time.sleep(ttl - second).await;
+                let used = door.tell(&store, "use", &handle).await;
+                assert!(used.contains(&format!(r#""text":"{n}""#)), "{ttl:?}: {used}");
+            }
+            door.time.sleep(ttl + second).await;
+            let used = door.tell(&store, "use", &handle).await;
+            assert!(used.contains(r#""text":"unknown""#), "{ttl:?}: {used}");
+        };
+        door.time.run(test, async {});
     }
 }
 

@@ -463,6 +463,61 @@ fn a_browser_asks_once_in_two_hours() {
     }
 }
 
+#[test]
+fn origins_are_left_to_a_proxy_on_every_route_where_that_is_said() {
+    for (front, trusts) in Front::ALL.iter().flat_map(|front| [(front, false), (front, true)]) {
+        let gate = Gate::default();
+        let gate = if trusts { gate.trust_proxy_origin_validation() } else { gate };
+        front.serve(
+            |http| open_all(http).gate(gate),
+            |door| async move {
+                let session = &*door.open(Revision::V2025_11_25).await;
+                for origin in ["https://evil.example", "null", "http://localhost:5173"] {
+                    let fields = vec![
+                        ("Host", "localhost"),
+                        ("Origin", origin),
+                        ("Accept", "application/json, text/event-stream"),
+                        ("Content-Type", "application/json"),
+                        ("Mcp-Session-Id", session),
+                    ];
+                    let body = question(Revision::V2025_11_25).1;
+                    for (request, body, status) in [
+                        ("POST /mcp", &*body, 200),
+                        ("GET /mcp", "", 200),
+                        ("GET /sse", "", 200),
+                        ("POST /messages?session_id=x", &body, 404),
+                    ] {
+                        let answer = door.ask(request, &fields, body).await;
+                        let expected = if trusts { status } else { 403 };
+                        assert_eq!(answer.status, expected, "{front:?} {request} {origin}");
+                        assert_eq!(answer.field("access-control-allow-origin"), None);
+                    }
+                }
+            },
+        );
+    }
+}
+
+#[test]
+fn delete_is_answered_where_it_is_allowed() {
+    // R2503-SESS-08
+    for (front, revision) in with_handshake() {
+        for (allowed, status) in [(false, 405), (true, 204)] {
+            front.serve(
+                |http| http.allow_delete(allowed),
+                |door| async move {
+                    let session = &*door.open(revision).await;
+                    let fields = vec![("Host", "localhost"), ("Mcp-Session-Id", session)];
+                    let answer = door.ask("DELETE /mcp", &fields, "").await;
+                    assert_eq!(answer.status, status, "{front:?} {revision}");
+                    let allow = (!allowed).then_some("GET, POST");
+                    assert_eq!(answer.field("allow"), allow, "{front:?} {revision}");
+                },
+            );
+        }
+    }
+}
+
 const ROOT: &str = "/.well-known/oauth-protected-resource";
 
 /// A service that asks who calls, at `/mcp` of `localhost`.
