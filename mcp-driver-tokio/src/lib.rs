@@ -38,6 +38,11 @@
 //! | `gzip`, `jwt`, `schema` | compressed streams; JSON Web Tokens; schemas that arguments are held to |
 //! | `sqlite`, `redis`, `postgres` | stores that many workers share |
 
+/// The programs of the workspace's README, compiled.
+#[cfg(all(doctest, feature = "tower"))]
+#[doc = include_str!("../../README.md")]
+mod readme {}
+
 #[cfg(feature = "reqwest")]
 mod carrier;
 mod dial;

@@ -145,3 +145,5 @@ pub use storage::Storage;
 pub use store::{Execution, SessionStore, Simple, SimpleSessionStore};
 pub use threading::{Keep, Later, Local, Make, Shared, Threading};
 pub use updater::Updater;
+
+pub use crate::server::{Gate, InvalidOrigin};
