@@ -137,6 +137,7 @@ pub mod client;
 pub mod effect;
 pub mod frame;
 pub mod model;
+mod printable;
 pub mod revision;
 pub mod server;
 #[cfg(feature = "service")]
@@ -145,3 +146,5 @@ pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod time;
+
+pub use printable::{Printable, PrintableLines};

@@ -22,6 +22,7 @@ use super::machine::{Event, Output, Server};
 use super::negotiation::Negotiation;
 use super::timers::Timers;
 use super::{AskId, CallId, Carriage, ClientError, Config, ErrorKind, ListenId};
+use crate::Printable;
 use crate::effect::{Effect, EffectError, EffectId, Reply as EffectReply};
 use crate::frame::envelope::RequestId;
 use crate::model::mirror::MirroredParam;
@@ -77,6 +78,8 @@ enum Life {
 struct Sent {
     purpose: Purpose,
     operation: Operation,
+    /// How far it was said to have come.
+    reported: Option<f64>,
 }
 
 /// What a request is for.
@@ -231,7 +234,7 @@ impl Core {
     /// For a log. As many as there is room for: a server can cause them without end.
     pub(super) fn warn(&mut self, warning: impl Into<String>) {
         if self.has_room() {
-            self.emit(Event::Warning(warning.into()));
+            self.emit(Event::Warning(Printable(&warning.into()).to_string()));
         }
     }
 
@@ -296,7 +299,7 @@ impl Core {
             log_level: self.config.log_level,
         };
         write(&mut body, &RequestId::from(id), &speaker);
-        self.requests.insert(id, Sent { purpose, operation });
+        self.requests.insert(id, Sent { purpose, operation, reported: None });
         self.timers.set(Timer::Silence(id), self.now + patience);
         self.outgoing.push_back(Outgoing::Request { id, body: body.into(), headers, purpose });
         id

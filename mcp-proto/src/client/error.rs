@@ -1,8 +1,10 @@
 //! Why a call has no result.
 
 use core::fmt;
+use std::borrow::Cow;
 
 use super::InvalidUrl;
+use crate::Printable;
 use crate::model::{FailureKind, InputRequired};
 use crate::revision::{BadReply, ServerError};
 
@@ -62,7 +64,7 @@ pub enum ErrorKind {
         /// What its code means.
         meaning: FailureKind,
     },
-    /// It wants (other) credentials: status 401 or 403 (C70).
+    /// It wants (other) credentials: status 401, or 403 for want of a scope (C70).
     Unauthorized {
         /// The status.
         status: u16,
@@ -75,6 +77,8 @@ pub enum ErrorKind {
         status: u16,
         /// Seconds after which to try again, where it says so.
         retry_after: Option<u64>,
+        /// What the body says of it, if it is text or JSON that does: the first 200 characters.
+        said: Option<String>,
     },
     /// It sends the request to where it does not follow.
     Redirected {
@@ -95,11 +99,9 @@ pub enum ErrorKind {
     /// What it sent is no answer to the call.
     BadReply(BadReply),
     /// What it sent is not the protocol; the text says what of it.
-    Protocol(&'static str),
+    Protocol(Cow<'static, str>),
     /// It sent more than a limit allows; the text says which.
     TooMuch(&'static str),
-    /// A list's cursor came a second time.
-    RepeatingCursor,
     /// It asked more often than [`Limits::rounds`](super::Limits::rounds).
     TooManyRounds,
 
@@ -193,9 +195,10 @@ impl ClientError {
 impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.kind.fmt(f)?;
-        match self.ran {
-            Ran::Never => Ok(()),
-            Ran::Maybe => f.write_str(" (the call may have run)"),
+        match (&self.kind, self.ran) {
+            // The answer says what became of it.
+            (ErrorKind::Server { .. }, _) | (_, Ran::Never) => Ok(()),
+            (_, Ran::Maybe) => f.write_str(" (the call may have run)"),
         }
     }
 }
@@ -218,15 +221,24 @@ impl fmt::Display for ErrorKind {
             Self::NotInRevision => {
                 f.write_str("the server's revision of the protocol has no such call")
             }
-            Self::Unanswered(why) => write!(f, "the server's question was not answered: {why}"),
+            Self::Unanswered(why) => {
+                write!(f, "the server's question was not answered: {}", Printable(why))
+            }
             Self::InputRequired(_) => f.write_str("the server asks something first"),
             Self::Server { error, .. } => {
-                write!(f, "the server answered with error {}: {}", error.code, error.message)
+                let message = Printable(&error.message);
+                write!(f, "the server answered with error {}: {message}", error.code)
             }
             Self::Unauthorized { status, .. } => {
                 write!(f, "the server wants other credentials (status {status})")
             }
-            Self::Http { status, .. } => write!(f, "the server answered with status {status}"),
+            Self::Http { status, said, .. } => {
+                write!(f, "the server answered with status {status}")?;
+                match said {
+                    Some(said) => write!(f, ": {}", Printable(said)),
+                    None => Ok(()),
+                }
+            }
             Self::Redirected { status, to, why } => {
                 write!(f, "the server redirects to {to:?} (status {status}): {why}")
             }
@@ -234,16 +246,17 @@ impl fmt::Display for ErrorKind {
                 f.write_str("the server speaks no version of the protocol that the client speaks")
             }
             Self::NoCommonVersion { offered } => {
-                write!(f, "the server speaks only {}", offered.join(", "))
+                write!(f, "the server speaks only {}", Printable(&offered.join(", ")))
             }
             Self::SessionLost => f.write_str("the server lost the session"),
             Self::BadReply(bad) => bad.fmt(f),
-            Self::Protocol(what) => write!(f, "the server does not keep to the protocol: {what}"),
+            Self::Protocol(what) => {
+                write!(f, "the server does not keep to the protocol: {}", Printable(what))
+            }
             Self::TooMuch(what) => write!(f, "the server sent too much: {what}"),
-            Self::RepeatingCursor => f.write_str("the server's list repeats a cursor"),
             Self::TooManyRounds => f.write_str("the server asks without end"),
             Self::TimedOut => f.write_str("no answer in time"),
-            Self::Connection(why) => f.write_str(why),
+            Self::Connection(why) => Printable(why).fmt(f),
         }
     }
 }

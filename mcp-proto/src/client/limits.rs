@@ -44,7 +44,8 @@ pub struct Limits {
     pub retry_most: Duration,
     /// The shortest time before a client comes back, whatever a server says. 50 ms.
     pub retry_least: Duration,
-    /// How long a server may be silent to the question which revision it speaks. 8 s.
+    /// How long a server may be silent to the question which revision it speaks. 4 s: over stdio
+    /// its process is then started again, and is asked in the older way.
     pub probe: Duration,
     /// How long a handshake may take. 30 s.
     pub handshake: Duration,
@@ -79,7 +80,7 @@ impl Default for Limits {
             reconnects: 5,
             retry_most: seconds(60),
             retry_least: Duration::from_millis(50),
-            probe: seconds(8),
+            probe: seconds(4),
             handshake: seconds(30),
             patience: seconds(120),
             longest: seconds(3_600),

@@ -107,6 +107,13 @@ pub(super) struct Memory {
     guessed: bool,
 }
 
+impl Memory {
+    /// Whether the server is a process that can be started again: once.
+    fn may_respawn(&self) -> bool {
+        self.carriage == Carriage::Stdio && !self.respawned
+    }
+}
+
 /// What a server gave to see.
 #[derive(Clone, Debug)]
 pub(super) enum Evidence {
@@ -161,7 +168,8 @@ impl Negotiation {
             memory.guessed = true;
             return match learned {
                 Carriage::HttpSse => {
-                    let none = ClientError::never(ErrorKind::Protocol("it has no event stream"));
+                    let none =
+                        ClientError::never(ErrorKind::Protocol("it has no event stream".into()));
                     Step::Do(Action::Seek, Self::Seek(*adapter, memory, none))
                 }
                 Carriage::Stdio | Carriage::Http => Self::at(*adapter, memory),
@@ -248,15 +256,11 @@ impl Negotiation {
             Evidence::Status(status, error) if means_legacy(status) => {
                 Self::fall_back(set, memory, error)
             }
-            Evidence::Silence => {
-                Self::fall_back(set, memory, ClientError::never(ErrorKind::TimedOut))
-            }
-            Evidence::Gone(error) if memory.carriage == Carriage::Stdio && !memory.respawned => {
-                let Some(handshake) = set.newest_handshake() else { return Step::Failed(error) };
-                let mut memory = Memory { respawned: true, ..memory };
-                memory.tried.push(handshake.version);
-                Step::Do(Action::Respawn, Self::Greet(*handshake, memory))
-            }
+            // A process that was asked before its handshake may be of no more use: some say nothing
+            // and end at the next line.
+            Evidence::Silence if memory.may_respawn() => Self::afresh(set, memory, timed_out()),
+            Evidence::Silence => Self::fall_back(set, memory, timed_out()),
+            Evidence::Gone(error) if memory.may_respawn() => Self::afresh(set, memory, error),
             Evidence::Nonsense(error) => Self::fall_back(set, memory, error),
             Evidence::Status(_, error) | Evidence::Gone(error) => Step::Failed(error),
             Evidence::Endpoint => Step::Failed(unexpected()),
@@ -313,12 +317,23 @@ impl Negotiation {
             Evidence::Status(_, error) | Evidence::Nonsense(error) => {
                 Self::unless_guessed(set, memory, error)
             }
-            Evidence::Gone(error) => Step::Failed(error),
-            Evidence::Silence => {
-                Self::unless_guessed(set, memory, ClientError::never(ErrorKind::TimedOut))
+            // It answered the probe, and ended for it all the same.
+            Evidence::Gone(_) if memory.may_respawn() && memory.tried.len() > 1 => {
+                let memory = Memory { respawned: true, ..memory };
+                Step::Do(Action::Respawn, Self::Greet(adapter, memory))
             }
+            Evidence::Gone(error) => Step::Failed(error),
+            Evidence::Silence => Self::unless_guessed(set, memory, timed_out()),
             Evidence::Endpoint => Step::Failed(unexpected()),
         }
+    }
+
+    /// To a handshake, with the server's process started again; else it is this error.
+    fn afresh(set: &AdapterSet, mut memory: Memory, error: ClientError) -> Step {
+        let Some(handshake) = set.newest_handshake() else { return Step::Failed(error) };
+        memory.respawned = true;
+        memory.tried.push(handshake.version);
+        Step::Do(Action::Respawn, Self::Greet(*handshake, memory))
     }
 
     /// To the newest of these that is spoken and was not tried (R26-VER-02, R26-VER-10). Who
@@ -369,6 +384,10 @@ fn server(adapter: &Adapter, error: ServerError) -> ClientError {
     ClientError::never(ErrorKind::Server { error, meaning })
 }
 
+fn timed_out() -> ClientError {
+    ClientError::never(ErrorKind::TimedOut)
+}
+
 fn bad(bad: BadReply) -> ClientError {
     ClientError::never(ErrorKind::BadReply(bad))
 }
@@ -378,5 +397,5 @@ fn no_common(offered: Vec<String>) -> ClientError {
 }
 
 fn unexpected() -> ClientError {
-    ClientError::never(ErrorKind::Protocol("an endpoint that nobody asked for"))
+    ClientError::never(ErrorKind::Protocol("an endpoint that nobody asked for".into()))
 }

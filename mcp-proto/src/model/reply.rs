@@ -74,6 +74,12 @@ pub struct Entries<T> {
     pub next: Option<String>,
 }
 
+impl<T> Default for Entries<T> {
+    fn default() -> Self {
+        Self { entries: Vec::new(), next: None }
+    }
+}
+
 /// A server's questions, and the state that it wants back with the answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputRequired {

@@ -10,7 +10,7 @@ use super::{Completing, Detail, Filter, Json, LogLevel, Operation, Text};
 /// use mcp_proto::model::{Json, Request};
 ///
 /// let arguments = Json::parse(r#"{"a":2,"b":40}"#)?;
-/// let call = Request::call_tool("add", Some(arguments)).with_progress();
+/// let call = Request::call_tool("add", Some(arguments)).without_progress();
 /// # Ok::<(), mcp_proto::frame::json::ScanError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -52,7 +52,10 @@ impl Request {
             detail: Detail::None,
             meta: None,
             answers: None,
-            progress: false,
+            progress: matches!(
+                operation,
+                Operation::CallTool | Operation::ReadResource | Operation::GetPrompt
+            ),
             whole: false,
             patience: None,
             deadline: None,
@@ -125,10 +128,18 @@ impl Request {
         Self { method, params, ..Self::new(Operation::Extension) }
     }
 
-    /// The same call, reporting how far it has come (R24-PROG-01).
+    /// The same call, reporting how far it has come (R24-PROG-01). Calls of tools, resources and
+    /// prompts do, since progress keeps them [alive](crate::client::Limits::patience).
     #[must_use]
     pub fn with_progress(mut self) -> Self {
         self.progress = true;
+        self
+    }
+
+    /// The same call, not reporting how far it has come.
+    #[must_use]
+    pub fn without_progress(mut self) -> Self {
+        self.progress = false;
         self
     }
 

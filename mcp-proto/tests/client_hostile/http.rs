@@ -26,7 +26,7 @@ fn rows() -> Vec<Row> {
         row("a stream of comments without end", LATE, (1 << 20, PATIENCE), |_, _| {
             for_ever([(NOW, Head(200, EVENTS)), (SECOND / 10, Say(": on\n\n".repeat(100)))])
         }),
-        row("progress without end", LATE, (1 << 20, LONGEST), |open, _| {
+        row("progress that never rises", LATE, (1 << 20, PATIENCE + 1), |open, _| {
             let note = format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1}}}}"#,
                 id(open)

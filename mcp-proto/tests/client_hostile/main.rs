@@ -22,7 +22,8 @@ const LONGEST: u64 = 60;
 
 const TOO_MUCH: &str = "the server sent too much";
 const LATE: &str = "no answer in time";
-const NO_ANSWER: &str = "the server does not keep to the protocol: a response without the answer";
+const NO_ANSWER: &str =
+    "the server does not keep to the protocol: a body of status 200 without the answer";
 
 fn config(revisions: impl IntoIterator<Item = Revision>) -> Config {
     let mut config = Config::new(Implementation::new("client", "1"));

@@ -143,7 +143,7 @@ impl Core {
             return self.end(call, Err(ClientError::maybe(ErrorKind::TooMuch("questions"))));
         }
         if asks.requests.iter().any(|(_, question)| self.may_be_asked(question).is_err()) {
-            let undeclared = ErrorKind::Protocol("it asks what the client did not declare");
+            let undeclared = ErrorKind::Protocol("it asks what the client did not declare".into());
             return self.end(call, Err(ClientError::maybe(undeclared)));
         }
         let round = Round {

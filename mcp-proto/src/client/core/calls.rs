@@ -276,6 +276,23 @@ impl Core {
         }
     }
 
+    /// A server that does not know how to list something has none of it. False where the call is
+    /// no list, or has pages already.
+    pub(super) fn lists_nothing(&mut self, call: CallId) -> bool {
+        let Some(found) = self.calls.get(&call).filter(|found| found.pages.so_far.is_none()) else {
+            return false;
+        };
+        let nothing = match found.request.operation {
+            Operation::ListTools => ReplyValue::Tools(Entries::default()),
+            Operation::ListResources => ReplyValue::Resources(Entries::default()),
+            Operation::ListResourceTemplates => ReplyValue::Templates(Entries::default()),
+            Operation::ListPrompts => ReplyValue::Prompts(Entries::default()),
+            _ => return false,
+        };
+        self.end(call, Ok(reply(nothing)));
+        true
+    }
+
     /// What calls of these tools repeat in headers.
     fn learn(&mut self, tools: &[Tool]) {
         for tool in tools {
@@ -344,6 +361,8 @@ impl Pages {
         self.bytes += page.raw.as_bytes().len();
         let mut whole = match self.so_far.take() {
             None => page,
+            // A server that does not know its own cursor begins again.
+            Some(so_far) if so_far.raw == page.raw => with_next(so_far, page),
             Some(so_far) => joined(so_far, page),
         };
         let (count, next) = match &mut whole.value {
@@ -360,8 +379,10 @@ impl Pages {
         if self.bytes > limits.listing {
             return Err(ErrorKind::TooMuch("bytes of a list"));
         }
+        // What there is is worth more than an error.
         if !self.cursors.insert(cursor.clone()) {
-            return Err(ErrorKind::RepeatingCursor);
+            whole.left_out.push("what follows a cursor that the server gave twice".to_owned());
+            return Ok(Next::End(Box::new(whole)));
         }
         if self.cursors.len() >= limits.pages {
             return Err(ErrorKind::TooMuch("pages of a list"));
@@ -381,6 +402,18 @@ impl<T> Entries<T> {
         self.entries.append(&mut more.entries);
         self.next = more.next;
     }
+}
+
+/// The pages so far, going on where this one does.
+fn with_next(mut so_far: Reply, page: Reply) -> Reply {
+    match (&mut so_far.value, page.value) {
+        (ReplyValue::Tools(list), ReplyValue::Tools(same)) => list.next = same.next,
+        (ReplyValue::Resources(list), ReplyValue::Resources(same)) => list.next = same.next,
+        (ReplyValue::Templates(list), ReplyValue::Templates(same)) => list.next = same.next,
+        (ReplyValue::Prompts(list), ReplyValue::Prompts(same)) => list.next = same.next,
+        _ => {}
+    }
+    so_far
 }
 
 /// Two pages as one; the later one's own members count, and the shorter time to keep it.

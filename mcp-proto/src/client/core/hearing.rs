@@ -36,6 +36,8 @@ impl Core {
                     }
                 }
             }
+            // The status says what a refusal's body does not.
+            Err(_) if matches!(place, Place::Response(_, 300..)) => {}
             Err(refused) => self.warn(format!("no message: {}", refused.failure)),
         }
     }
@@ -52,12 +54,22 @@ impl Core {
                     Place::Stream => None,
                 };
                 let id = match (id, place) {
-                    (Some(id), _) => match self.outstanding(&id) {
-                        Some(id) => id,
-                        None => return self.unasked(&id),
+                    (Some(id), place) => match (self.outstanding(&id), place) {
+                        (Some(id), _) => id,
+                        // A refusal answers what it refuses, whatever id it has.
+                        (None, Place::Response(id, 300..)) if self.awaits(id) => id,
+                        (None, _) => return self.unasked(&id),
                     },
                     // An error without an id in the response to a request is about that request.
                     (None, Place::Response(id, _)) if self.awaits(id) => id,
+                    // Nothing else was asked yet.
+                    (None, Place::Stream) => match self.negotiating().first() {
+                        Some(id) => *id,
+                        None => {
+                            self.warn(format!("error {}: {}", error.code, error.message));
+                            return;
+                        }
+                    },
                     (None, _) => {
                         self.warn(format!("error {}: {}", error.code, error.message));
                         return;
@@ -139,7 +151,7 @@ impl Core {
                 self.fail(call, ClientError::maybe(ErrorKind::BadReply(bad)));
             }
             (Purpose::Refresh(call), _) => {
-                let what = ErrorKind::Protocol("a list of tools that is none");
+                let what = ErrorKind::Protocol("a list of tools that is none".into());
                 self.fail(call, ClientError::never(what));
             }
             (Purpose::Listen(listen), _) => self.end_listening(listen, Ok(())),
@@ -160,7 +172,13 @@ impl Core {
                     failed.kind,
                     ErrorKind::Server { meaning: FailureKind::HeaderMismatch, .. }
                 );
-                if !(is_mismatch && self.refresh(call, &adapter)) {
+                let is_unknown = matches!(
+                    failed.kind,
+                    ErrorKind::Server { meaning: FailureKind::UnknownMethod, .. }
+                );
+                if !(is_mismatch && self.refresh(call, &adapter)
+                    || is_unknown && self.lists_nothing(call))
+                {
                     self.fail(call, failed);
                 }
             }
@@ -177,7 +195,8 @@ impl Core {
         }
     }
 
-    /// Progress shows that the server is at it, so its clock starts again (R2503-TIME-03).
+    /// Progress shows that the server is at it, so its clock starts again (R2503-TIME-03). What does
+    /// not rise is no progress (R24-PROG-02).
     fn progressed(&mut self, token: &ProgressToken, progress: Progress) {
         let text = token.as_text().and_then(|text| text.parse().ok());
         let Some(id) = token.as_integer().or(text) else { return };
@@ -186,6 +205,11 @@ impl Core {
             return;
         };
         let patience = found.request.patience.unwrap_or(self.config.limits.patience);
+        let Some(sent) = self.requests.get_mut(&id) else { return };
+        if sent.reported.is_some_and(|reported| progress.progress <= reported) {
+            return;
+        }
+        sent.reported = Some(progress.progress);
         self.timers.set(Timer::Silence(id), self.now + patience);
         if self.has_room() {
             self.emit(Event::Progress(call, progress));

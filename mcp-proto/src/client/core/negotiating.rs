@@ -1,5 +1,6 @@
 //! Finding out who the server is.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{Core, Life, Outgoing, Purpose};
@@ -131,7 +132,7 @@ impl Core {
     }
 
     /// The requests that find out who the server is.
-    fn negotiating(&self) -> Vec<i64> {
+    pub(super) fn negotiating(&self) -> Vec<i64> {
         let is_one = |(id, sent): (&i64, &super::Sent)| {
             (sent.purpose == Purpose::Negotiation).then_some(*id)
         };
@@ -178,7 +179,7 @@ pub(in crate::client) enum Broken {
     /// The connection broke, or never was.
     Gone(ClientError),
     /// What came is not the protocol.
-    Nonsense(&'static str),
+    Nonsense(Cow<'static, str>),
     /// What came is more than a limit allows.
     TooMuch(&'static str),
 }

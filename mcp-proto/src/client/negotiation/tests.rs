@@ -13,7 +13,7 @@ fn evidence(text: &str) -> Evidence {
     let gone = || ClientError::maybe(ErrorKind::Connection("gone".into()));
     let (what, rest) = text.split_once(' ').unwrap_or((text, ""));
     let status = rest.parse().unwrap_or_default();
-    let http = || ClientError::never(ErrorKind::Http { status, retry_after: None });
+    let http = || ClientError::never(ErrorKind::Http { status, retry_after: None, said: None });
     match what {
         "discovered" => Evidence::Result(
             Json::parse(format!(r#"{{"supportedVersions":[{rest}],"capabilities":{{}}}}"#))
@@ -41,7 +41,7 @@ fn evidence(text: &str) -> Evidence {
         "http" => Evidence::Status(status, http()),
         "silence" => Evidence::Silence,
         "gone" => Evidence::Gone(gone()),
-        "nonsense" => Evidence::Nonsense(ClientError::maybe(ErrorKind::Protocol("html"))),
+        "nonsense" => Evidence::Nonsense(ClientError::maybe(ErrorKind::Protocol("html".into()))),
         "endpoint" => Evidence::Endpoint,
         other => panic!("{other}"),
     }
@@ -143,8 +143,23 @@ fn the_probe_s_answer_decides_the_era_and_nothing_else_does() {
         ),
         (Stdio, &["result", "greeted 2025-11-25"], "initialize@2025-11-25, 2025-11-25 stdio"),
         // Silence is bounded, and means an old server.
-        (Stdio, &["silence", "greeted 2025-11-25"], "initialize@2025-11-25, 2025-11-25 stdio"),
-        (Stdio, &["silence", "silence"], "initialize@2025-11-25, failed silence"),
+        (Http, &["silence", "greeted 2025-11-25"], "initialize@2025-11-25, 2025-11-25 http"),
+        (Http, &["silence", "silence"], "initialize@2025-11-25, failed silence"),
+        // A process that says nothing may not be talked to any more, and is started again, once.
+        (Stdio, &["silence", "greeted 2025-06-18"], "respawn@2025-11-25, 2025-06-18 stdio"),
+        (Stdio, &["silence", "silence"], "respawn@2025-11-25, failed silence"),
+        (Stdio, &["silence", "gone"], "respawn@2025-11-25, failed gone"),
+        // One that answers anything lives, until it ends.
+        (
+            Stdio,
+            &["nonsense", "gone", "greeted 2025-11-25"],
+            "initialize@2025-11-25, respawn@2025-11-25, 2025-11-25 stdio",
+        ),
+        (
+            Stdio,
+            &["rpc -32602", "gone", "gone"],
+            "initialize@2025-11-25, respawn@2025-11-25, failed gone",
+        ),
         // A process that ended is started again, once.
         (Stdio, &["gone", "greeted 2025-11-25"], "respawn@2025-11-25, 2025-11-25 stdio"),
         (Stdio, &["gone", "gone"], "respawn@2025-11-25, failed gone"),

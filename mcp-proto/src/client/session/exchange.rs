@@ -52,8 +52,8 @@ pub(super) enum Reading {
     Head(Box<Sent>),
     /// A body to be read whole.
     Whole { status: u16, body: Vec<u8>, refusal: ClientError },
-    /// A body that nobody reads.
-    Unread { status: u16, refusal: ClientError },
+    /// A body that nobody reads; in words, what it is.
+    Unread { status: u16, refusal: ClientError, described: String },
     /// A body that means nothing.
     Nothing,
     /// An event stream.
@@ -81,6 +81,8 @@ impl fmt::Debug for Sent {
 pub(super) enum Media {
     Json,
     Events,
+    /// Text for people: what a refusal may have to say.
+    Text,
     Other,
 }
 
@@ -90,21 +92,31 @@ impl Media {
         let Some(value) = headers.get("content-type") else { return Self::Json };
         let essence = value.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         let is = |name: &str| essence.eq_ignore_ascii_case(name.as_bytes());
-        let is_json = is("application/json") || essence.to_ascii_lowercase().ends_with(b"+json");
         match () {
             () if is("text/event-stream") => Self::Events,
-            () if is_json || essence.is_empty() => Self::Json,
+            () if is("application/json") || essence.is_empty() => Self::Json,
+            () if is("text/plain") || is("application/problem+json") => Self::Text,
             () => Self::Other,
         }
     }
 }
 
-/// Whether the body is encoded, which nobody asked for.
-pub(super) fn is_encoded<H: Headers + ?Sized>(headers: &H) -> bool {
-    headers.get_all("content-encoding").any(|value| {
-        let value = value.trim_ascii();
-        !value.is_empty() && !value.eq_ignore_ascii_case(b"identity")
-    })
+/// What the body is of, in words; the first 100 characters of a type.
+pub(super) fn described<H: Headers + ?Sized>(status: u16, headers: &H) -> String {
+    match headers.get("content-type") {
+        Some(media) => {
+            let media: String = String::from_utf8_lossy(media).chars().take(100).collect();
+            format!("a body of type {media:?} with status {status}")
+        }
+        None => format!("a response with status {status} and without a type"),
+    }
+}
+
+/// The coding of the body, where it has one: the client asked for none.
+pub(super) fn coding<H: Headers + ?Sized>(headers: &H) -> Option<String> {
+    let values = headers.get_all("content-encoding").map(<[u8]>::trim_ascii);
+    let mut codings = values.filter(|it| !it.is_empty() && !it.eq_ignore_ascii_case(b"identity"));
+    codings.next().map(|coding| String::from_utf8_lossy(coding).chars().take(100).collect())
 }
 
 /// A session's id, if it is a valid one (R2503-SESS-03).

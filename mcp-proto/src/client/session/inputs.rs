@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use super::exchange::{Exchange, For, Media, Reading, is_encoded, session_id};
+use super::exchange::{Exchange, For, Media, Reading, coding, described, session_id};
 use super::redirects::Redirect;
-use super::refusals::refusal;
+use super::refusals::{refusal, say};
 use super::{Carrier, ExchangeId, Session, Timer};
 use crate::client::core::{Broken, Place, Purpose};
 use crate::client::negotiation::Evidence;
@@ -35,8 +35,9 @@ impl Session {
         let media = Media::of(headers);
         let listens =
             matches!(purpose, For::Request(_) | For::Resume(_) | For::Standing | For::Everything);
-        if is_success && listens && is_encoded(headers) {
-            self.broken(exchange, Broken::Nonsense("an encoding that nobody asked for"));
+        if let Some(coding) = coding(headers).filter(|_| is_success && listens) {
+            let what = format!("a body in the coding {coding:?}, where `identity` was asked for");
+            self.broken(exchange, Broken::Nonsense(what.into()));
         } else if is_success && listens && media == Media::Events {
             if let For::Request(id) = purpose {
                 self.note_session(id, headers);
@@ -50,18 +51,25 @@ impl Session {
             }
         } else if is_success && matches!(purpose, For::Standing | For::Resume(_) | For::Everything)
         {
-            self.broken(exchange, Broken::Nonsense("no event stream where one was asked for"));
+            self.broken(
+                exchange,
+                Broken::Nonsense("no event stream where one was asked for".into()),
+            );
         } else if status == 404 && in_session && purpose != For::Goodbye {
             self.session_gone(exchange);
         } else {
             if let (true, For::Request(id)) = (is_success, purpose) {
                 self.note_session(id, headers);
             }
-            let reading = match media {
-                Media::Json if !redirects => Reading::Whole { status, body: Vec::new(), refusal },
-                _ => Reading::Unread { status, refusal },
+            let is_read = match media {
+                Media::Json => !redirects,
+                Media::Text => !redirects && !is_success,
+                Media::Events | Media::Other => false,
             };
-            let is_read = matches!(reading, Reading::Whole { .. });
+            let reading = match is_read {
+                true => Reading::Whole { status, body: Vec::new(), refusal },
+                false => Reading::Unread { status, refusal, described: described(status, headers) },
+            };
             self.read(exchange, reading);
             if !is_read {
                 self.finish_early(exchange);
@@ -190,7 +198,7 @@ impl Session {
             }
             Err(_) => {
                 self.core.warn(format!("an endpoint of another origin is not used: {reference}"));
-                self.broken(exchange, Broken::Nonsense("an endpoint of another origin"));
+                self.broken(exchange, Broken::Nonsense("an endpoint of another origin".into()));
             }
         }
     }
@@ -215,9 +223,15 @@ impl Session {
         let Some(Exchange { purpose, reading, .. }) = self.exchanges.remove(&exchange) else {
             return;
         };
-        let (status, body, refusal) = match reading {
-            Reading::Whole { status, body, refusal } => (status, body, refusal),
-            Reading::Unread { status, refusal } => (status, Vec::new(), refusal),
+        let (status, body, refusal, described) = match reading {
+            Reading::Whole { status, body, mut refusal } => {
+                say(&mut refusal, &body);
+                let described = format!("a body of status {status} without the answer");
+                (status, body, refusal, described)
+            }
+            Reading::Unread { status, refusal, described } => {
+                (status, Vec::new(), refusal, described)
+            }
             Reading::Nothing | Reading::Head(_) | Reading::Events(_) => return,
         };
         match purpose {
@@ -230,7 +244,7 @@ impl Session {
             For::Answer(number) if status >= 500 => self.answer_broke(number, &refusal),
             For::Request(id) | For::Resume(id) => {
                 self.of_request.remove(&id);
-                self.whole(id, status, body, refusal);
+                self.whole(id, status, body, refusal, described);
             }
             For::Note { completes } => self.noted(status, completes, &refusal),
             For::Answer(number) => {
@@ -241,7 +255,7 @@ impl Session {
             For::Standing => match status {
                 401 | 403 => {
                     self.core.stream_refused(&refusal);
-                    self.standing_refused("the server wants other credentials");
+                    self.standing_refused("the server refuses it");
                 }
                 500.. => self.standing_broke("", None),
                 _ => self.standing_refused("it has no stream for changes"),
@@ -268,14 +282,22 @@ impl Session {
     }
 
     /// A response that is no stream came whole.
-    fn whole(&mut self, id: i64, status: u16, body: Vec<u8>, refusal: ClientError) {
+    fn whole(
+        &mut self,
+        id: i64,
+        status: u16,
+        body: Vec<u8>,
+        refusal: ClientError,
+        described: String,
+    ) {
         // Credentials come before all that a body may say (C23, C70).
-        if !matches!(status, 401 | 403) && !body.trim_ascii().is_empty() {
+        let wants_credentials = matches!(refusal.kind, ErrorKind::Unauthorized { .. });
+        if !wants_credentials && !body.trim_ascii().is_empty() {
             self.core.hear(body.into(), Place::Response(id, status));
         }
         if self.core.awaits(id) {
             let broken = match status {
-                200..300 => Broken::Nonsense("a response without the answer"),
+                200..300 => Broken::Nonsense(described.into()),
                 _ => Broken::Status(status, refusal),
             };
             self.core.broken(id, broken);
@@ -325,7 +347,7 @@ impl Session {
             return self.standing_refused("it has no stream for changes");
         }
         if let For::Note { completes: true } = purpose {
-            let kind = ErrorKind::Http { status: 404, retry_after: None };
+            let kind = ErrorKind::Http { status: 404, retry_after: None, said: None };
             return self.noted(404, true, &ClientError::never(kind));
         }
         self.id = None;

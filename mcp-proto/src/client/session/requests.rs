@@ -58,6 +58,7 @@ impl Session {
         let mut all = vec![
             ("Content-Type".to_owned(), "application/json".to_owned()),
             ("Accept".to_owned(), "application/json, text/event-stream".to_owned()),
+            ("Accept-Encoding".to_owned(), "identity".to_owned()),
         ];
         all.extend(headers);
         let url = self.endpoint.as_ref().unwrap_or(&self.url).clone();
@@ -86,7 +87,10 @@ impl Session {
 
     /// A GET for events; `from` is the last one that came (R2503-RESUME-04).
     pub(super) fn get(&mut self, what: For, from: Option<&str>) -> ExchangeId {
-        let mut headers = vec![("Accept".to_owned(), "text/event-stream".to_owned())];
+        let mut headers = vec![
+            ("Accept".to_owned(), "text/event-stream".to_owned()),
+            ("Accept-Encoding".to_owned(), "identity".to_owned()),
+        ];
         headers.extend(self.headers(Vec::new(), false));
         if let Some(from) = from.filter(|from| !from.is_empty()) {
             headers.push(("Last-Event-ID".to_owned(), from.to_owned()));
@@ -134,7 +138,7 @@ impl Session {
         match self.exchanges.get(&exchange).map(|found| found.purpose) {
             // Then it is no server of the oldest transport, and that is evidence.
             Some(For::Everything) => {
-                self.broken(exchange, Broken::Nonsense("no endpoint on its stream"));
+                self.broken(exchange, Broken::Nonsense("no endpoint on its stream".into()));
             }
             _ => self.abandon(exchange),
         }

@@ -115,7 +115,8 @@ impl Session {
             return self.standing_ended();
         }
         if wanted && self.standing.state == State::Refused {
-            let error = ClientError::never(ErrorKind::Protocol("it has no stream for changes"));
+            let error =
+                ClientError::never(ErrorKind::Protocol("it has no stream for changes".into()));
             return self.core.stream_refused(&error);
         }
         if wanted {
@@ -178,7 +179,7 @@ impl Session {
     /// There is no such stream, for good.
     pub(super) fn standing_refused(&mut self, why: &'static str) {
         self.standing.state = State::Refused;
-        let error = ClientError::never(ErrorKind::Protocol(why));
+        let error = ClientError::never(ErrorKind::Protocol(why.into()));
         self.core.stream_refused(&error);
     }
 

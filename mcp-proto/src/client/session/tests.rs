@@ -4,6 +4,7 @@ mod answers;
 mod asking;
 mod listening;
 mod negotiating;
+mod progress;
 mod redirects;
 mod sessions;
 mod streams;
@@ -16,7 +17,7 @@ use super::Session;
 use crate::client::{
     CallId, Carry, ClientError, Config, ErrorKind, Event, ExchangeId, Machine, Method, Open, Output,
 };
-use crate::model::{Implementation, Json, Reply, Request};
+use crate::model::{Implementation, Json, Operation, Reply, Request};
 use crate::revision::{AdapterSet, Revision};
 use crate::time::Instant;
 

@@ -324,3 +324,52 @@ fn a_server_may_end_a_subscription_by_cancelling_it() {
     // Nothing is left to be cancelled.
     assert!(sent(&mut client).is_empty());
 }
+
+/// R24-PROG-02.
+#[test]
+fn progress_that_does_not_rise_is_dropped_on_lines_too() {
+    let mut client = connected();
+    let call = client.call(NOW, Request::call_tool("t", None));
+    let request = sent(&mut client).remove(0);
+    assert_eq!(request["params"]["_meta"]["progressToken"], request["id"]);
+    for step in ["1", "1", "2", "1.5", "3"] {
+        let params = format!(r#"{{"progressToken":{},"progress":{step}}}"#, request["id"]);
+        let note =
+            format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#);
+        hear(&mut client, &note);
+    }
+    let told = events(&mut client).into_iter().filter_map(|event| match event {
+        Event::Progress(own, progress) if own == call => Some(progress.progress),
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [1.0, 2.0, 3.0]);
+}
+
+/// Whatever a process answers the probe with, it lives, and is greeted as it is.
+#[test]
+fn an_error_of_no_request_answers_the_probe() {
+    for id in [r#""id":null,"#, "", r#""id":1,"#] {
+        let mut client = Stdio::new(config(Revision::ALL), NOW);
+        assert_eq!(sent(&mut client)[0]["method"], "server/discover");
+        let error = r#""error":{"code":-32700,"message":"Parse error"}"#;
+        hear(&mut client, &format!(r#"{{"jsonrpc":"2.0",{id}{error}}}"#));
+        assert_eq!(sent(&mut client)[0]["method"], "initialize", "{id}");
+        let respawns = std::iter::from_fn(|| client.poll_output());
+        assert_eq!(respawns.filter(|it| matches!(it, Output::Carry(Carry::Respawn))).count(), 0);
+    }
+}
+
+/// The Python SDK up to 1.8 says nothing to the probe, and dies at the next line.
+#[test]
+fn a_silent_process_is_started_again_before_another_line_is_sent() {
+    let mut client = Stdio::new(config(Revision::ALL), NOW);
+    assert_eq!(sent(&mut client)[0]["method"], "server/discover");
+    let due = client.poll_timeout().expect("patience ends");
+    assert!(due.saturating_since(NOW) <= core::time::Duration::from_secs(5), "{due:?}");
+    client.handle_timeout(due);
+    let outputs: Vec<_> = std::iter::from_fn(|| client.poll_output()).collect();
+    assert!(outputs.iter().any(|it| matches!(it, Output::Carry(Carry::Respawn))), "{outputs:?}");
+    assert!(sent(&mut client).is_empty(), "nothing is said to the old process");
+    client.handle_respawned(due);
+    assert_eq!(sent(&mut client)[0]["method"], "initialize");
+}

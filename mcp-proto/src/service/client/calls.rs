@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use futures_util::Stream;
 
-use super::inner::Shared;
+use super::inner::{Outcome, Shared};
 use crate::client::{CallId, ClientError, ErrorKind};
 use crate::model::{Entries, Json, Operation, Progress, Reply, Request};
 
@@ -50,15 +50,20 @@ impl<T> Pending<T> {
         self.with(|request| request.with_meta(meta))
     }
 
+    /// The same call, not reporting how far it has come.
+    pub fn without_progress(self) -> Self {
+        self.with(Request::without_progress)
+    }
+
     /// The same call with the answers to what the server asked when it was made before
     /// (R26-MRTR-20); `state` as it came.
     pub fn answers(self, responses: Vec<(String, Json)>, state: Option<Json>) -> Self {
         self.with(|request| request.with_answers(responses, state))
     }
 
-    /// Makes the call now. Progress is asked for.
+    /// Makes the call now.
     pub fn start(self) -> Running<T> {
-        self.with(Request::with_progress).run()
+        self.run()
     }
 
     fn with(mut self, change: impl FnOnce(Request) -> Request) -> Self {
@@ -102,7 +107,8 @@ impl<T> Running<T> {
         self.guard.call.as_ref().ok().copied()
     }
 
-    /// How far the call has come, as it is told; ends with the call.
+    /// How far the call has come, as it is told; ends with the call, and after all that was told
+    /// before its result, whether that was awaited already or not.
     pub fn progress(&self) -> ProgressUpdates {
         ProgressUpdates { guard: self.guard.clone() }
     }
@@ -128,15 +134,20 @@ impl<T> Future for Running<T> {
         let Some(slot) = state.calls.get_mut(&call) else {
             return Poll::Ready(Err(ClientError::maybe(ErrorKind::Closed)));
         };
-        match slot.result.take() {
-            Some(result) => {
-                state.calls.remove(&call);
+        match core::mem::take(&mut slot.result) {
+            Outcome::There(result) => {
+                // What came before it stays for whoever follows the progress.
+                slot.result = Outcome::Taken;
                 drop(state);
                 Poll::Ready(result.and_then(self.read))
             }
+            Outcome::Taken => {
+                slot.result = Outcome::Taken;
+                Poll::Ready(Err(ClientError::maybe(ErrorKind::Closed)))
+            }
             // The loop was dropped with its runtime: nobody will say more.
-            None if is_over => Poll::Ready(Err(ClientError::maybe(ErrorKind::Closed))),
-            None => {
+            Outcome::Awaited if is_over => Poll::Ready(Err(ClientError::maybe(ErrorKind::Closed))),
+            Outcome::Awaited => {
                 slot.register(cx.waker());
                 Poll::Pending
             }
@@ -148,7 +159,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         let Ok(call) = self.call else { return };
         let has_ended = match self.shared.lock().calls.remove(&call) {
-            Some(slot) => slot.result.is_some(),
+            Some(slot) => !matches!(slot.result, Outcome::Awaited),
             None => true,
         };
         if !has_ended {
@@ -180,7 +191,7 @@ impl Stream for ProgressUpdates {
         let Some(slot) = state.calls.get_mut(&call) else { return Poll::Ready(None) };
         match slot.progress.pop_front() {
             Some(progress) => Poll::Ready(Some(progress)),
-            None if slot.result.is_some() || is_over => Poll::Ready(None),
+            None if !matches!(slot.result, Outcome::Awaited) || is_over => Poll::Ready(None),
             None => {
                 slot.register(cx.waker());
                 Poll::Pending
@@ -207,20 +218,16 @@ impl<T: 'static> Pages<T> {
         Self { shared: shared.clone(), operation, read, next: Some(None), seen: BTreeSet::new() }
     }
 
-    /// The next page; `None` after the last one.
+    /// The next page; `None` after the last one. A page whose cursor came before is the last: the
+    /// list would never end.
     ///
     /// # Errors
-    /// What a call's may be; [`ErrorKind::RepeatingCursor`] where the list would never end.
+    /// What a call's may be.
     pub async fn next(&mut self) -> Result<Option<Vec<T>>, ClientError> {
         let Some(cursor) = self.next.take() else { return Ok(None) };
         let request = Request::page(self.operation, cursor);
         let page = Pending::new(&self.shared, Ok(request), self.read).await?;
-        if let Some(cursor) = page.next {
-            if !self.seen.insert(cursor.clone()) {
-                return Err(ClientError::maybe(ErrorKind::RepeatingCursor));
-            }
-            self.next = Some(Some(cursor));
-        }
+        self.next = page.next.filter(|cursor| self.seen.insert(cursor.clone())).map(Some);
         Ok(Some(page.entries))
     }
 }

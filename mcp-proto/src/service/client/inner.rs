@@ -65,8 +65,18 @@ pub(super) enum Task {
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     pub(super) progress: VecDeque<Progress>,
-    pub(super) result: Option<Result<Reply, ClientError>>,
+    pub(super) result: Outcome,
     pub(super) wakers: Vec<Waker>,
+}
+
+/// What came of a call.
+#[derive(Debug, Default)]
+pub(super) enum Outcome {
+    #[default]
+    Awaited,
+    There(Result<Reply, ClientError>),
+    /// Its future has given it.
+    Taken,
 }
 
 /// A subscription that somebody waits for.
@@ -168,7 +178,7 @@ impl State {
             }
             Event::Ended(call, result) => {
                 if let Some(slot) = self.calls.get_mut(&call) {
-                    slot.result = Some(result.map(|reply| *reply));
+                    slot.result = Outcome::There(result.map(|reply| *reply));
                     slot.wake();
                 }
             }

@@ -302,6 +302,44 @@ fn a_server_is_told_who_the_client_is_and_whether_it_can_be_asked() {
     }
 }
 
+/// Whoever is polled first: what came before the result is told.
+#[test]
+fn progress_that_came_before_the_result_is_told_after_it() {
+    for (revision, way) in everything() {
+        let world = World::default();
+        let client = client(&world, revision, way);
+        world.run(async move {
+            client.ready().await.unwrap();
+            for result_first in [true, false] {
+                let slow = client.call_tool("slow", &()).start();
+                let mut progress = slow.progress();
+                let follow = async {
+                    let mut steps = Vec::new();
+                    while let Some(update) = progress.next().await {
+                        steps.push(update.progress);
+                    }
+                    steps
+                };
+                let (text, steps) = match result_first {
+                    true => {
+                        let text = slow.await.unwrap().text();
+                        (text, follow.await)
+                    }
+                    false => {
+                        let (steps, reply) = futures_util::future::join(follow, slow).await;
+                        (reply.unwrap().text(), steps)
+                    }
+                };
+                assert_eq!(text, "slept");
+                assert_eq!(steps, [1.0, 2.0, 3.0], "{revision:?} {way:?} {result_first}");
+            }
+            let unheard = client.call_tool("slow", &()).start();
+            unheard.await.unwrap();
+            client.close().await;
+        });
+    }
+}
+
 #[test]
 fn a_hook_hears_the_logs_of_the_level_that_was_asked_for() {
     for revision in Revision::ALL {

@@ -2,11 +2,11 @@ use core::fmt;
 use core::task::{Context, Poll, Waker};
 use std::collections::BTreeMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 use super::super::support::call;
 use super::super::{Dispatched, Error, Outbox, Registry, Service, tool};
@@ -64,6 +64,10 @@ impl Subscriber for Recorder {
 }
 
 fn recorded(work: impl FnOnce()) -> Vec<Fields> {
+    // While there is but one subscriber, a span that another test's thread is the first to reach is
+    // asked of that thread, which has none, and is off for all of them. So there are more.
+    static OTHERS: OnceLock<[Dispatch; 2]> = OnceLock::new();
+    OTHERS.get_or_init(|| [(); 2].map(|()| Dispatch::new(Recorder::default())));
     let recorder = Recorder::default();
     tracing::subscriber::with_default(recorder.clone(), work);
     let all = recorder.0.lock().unwrap();

@@ -33,7 +33,7 @@ fn an_error_is_read_at_any_status() {
 
 #[test]
 fn what_is_no_answer_fails_its_call_and_no_other() {
-    type Row = (u16, &'static [(&'static str, &'static str)], &'static str, &'static str);
+    type Row = (u16, Fields, &'static str, &'static str);
     let rows: &[Row] = &[
         (502, HTML, "<html>", "the server answered with status 502 (the call may have run)"),
         (404, HTML, "<html>", "the server answered with status 404"),
@@ -49,31 +49,55 @@ fn what_is_no_answer_fails_its_call_and_no_other() {
             202,
             &[],
             "",
-            "the server does not keep to the protocol: a response without the answer (the call may have run)",
+            "the server does not keep to the protocol: a body of status 202 without the answer (the call may have run)",
         ),
         (
             200,
             HTML,
             "<html>",
-            "the server does not keep to the protocol: a response without the answer (the call may have run)",
+            "the server does not keep to the protocol: a body of type \"text/html\" with status 200 (the call may have run)",
+        ),
+        (
+            200,
+            &[("Content-Type", "text/plain; charset=utf-8")],
+            r#"{"jsonrpc":"2.0","id":2,"result":{}}"#,
+            "the server does not keep to the protocol: a body of type \"text/plain; charset=utf-8\" with status 200 (the call may have run)",
+        ),
+        (
+            200,
+            &[("Content-Type", "application/json-patch+json")],
+            r#"{"jsonrpc":"2.0","id":2,"result":{}}"#,
+            "the server does not keep to the protocol: a body of type \"application/json-patch+json\" with status 200 (the call may have run)",
+        ),
+        (
+            202,
+            &[("Content-Type", "text/plain")],
+            "Accepted",
+            "the server does not keep to the protocol: a body of type \"text/plain\" with status 202 (the call may have run)",
         ),
         (
             200,
             JSON,
             "nonsense",
-            "the server does not keep to the protocol: a response without the answer (the call may have run)",
+            "the server does not keep to the protocol: a body of status 200 without the answer (the call may have run)",
         ),
         (
             200,
             JSON,
             r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
-            "the server does not keep to the protocol: a response without the answer (the call may have run)",
+            "the server does not keep to the protocol: a body of status 200 without the answer (the call may have run)",
         ),
         (
             200,
             &[("Content-Type", "text/event-stream"), ("Content-Encoding", "gzip")],
             "",
-            "the server does not keep to the protocol: an encoding that nobody asked for (the call may have run)",
+            "the server does not keep to the protocol: a body in the coding \"gzip\", where `identity` was asked for (the call may have run)",
+        ),
+        (
+            200,
+            &[("Content-Type", "application/json"), ("Content-Encoding", "br")],
+            "",
+            "the server does not keep to the protocol: a body in the coding \"br\", where `identity` was asked for (the call may have run)",
         ),
     ];
     for (status, headers, text, expected) in rows {
@@ -164,7 +188,7 @@ fn a_bad_entry_is_left_out_and_the_rest_survives() {
 }
 
 #[test]
-fn a_list_is_followed_through_its_pages_and_not_in_circles() {
+fn a_list_is_followed_through_its_pages() {
     // R24-PAGE-02, T-57
     let page = |tools: &str, next: &str| {
         format!(r#"{{"tools":[{tools}]{next},"ttlMs":0,"cacheScope":"private"}}"#)
@@ -178,18 +202,234 @@ fn a_list_is_followed_through_its_pages_and_not_in_circles() {
     }
     let ReplyValue::Tools(listed) = http.ended(list).unwrap().unwrap().value else { panic!() };
     assert_eq!(listed.entries.len(), 3);
-    let list = http.call(Request::list(Operation::ListTools));
-    for _ in 0..2 {
-        let post = http.take();
-        http.result(&post, &page("", r#","nextCursor":"again""#));
-    }
-    assert_eq!(http.error_of(list).kind, ErrorKind::RepeatingCursor);
-    assert!(http.take_all().is_empty());
     let one = http.call(Request::page(Operation::ListTools, Some("x".into())));
     let post = http.take();
     assert_eq!(body(&post)["params"]["cursor"], "x");
     http.result(&post, &page("", r#","nextCursor":"y""#));
     assert!(http.ended(one).unwrap().is_ok());
+}
+
+/// T-57, R24-PAGE-02: a cursor is followed whatever it is; a circle is not followed for ever.
+#[test]
+fn a_list_whose_cursor_repeats_is_what_came_of_it_with_a_warning() {
+    type List = (Operation, &'static str, fn(&str) -> String);
+    let lists: [List; 4] = [
+        (Operation::ListTools, "tools", |name| {
+            format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#)
+        }),
+        (Operation::ListResources, "resources", |name| {
+            format!(r#"{{"name":"{name}","uri":"a:{name}"}}"#)
+        }),
+        (Operation::ListResourceTemplates, "resourceTemplates", |name| {
+            format!(r#"{{"name":"{name}","uriTemplate":"a:{{x}}{name}"}}"#)
+        }),
+        (Operation::ListPrompts, "prompts", |name| format!(r#"{{"name":"{name}"}}"#)),
+    ];
+    // Pages: an entry, and the cursor of the next one. Then what there is in the end.
+    let circles: [(&[(&str, &str)], usize); 4] = [
+        (&[("a", "x"), ("b", "x")], 2),
+        (&[("a", "x"), ("b", "y"), ("c", "x")], 3),
+        // Servers that do not know their own cursor begin again.
+        (&[("a", ""), ("a", "")], 1),
+        (&[("a", "1"), ("a", "1")], 1),
+    ];
+    for revision in Revision::ALL {
+        for (operation, member, entry) in lists {
+            for (pages, count) in circles {
+                let mut http = match revision.adapter().has_handshake {
+                    true => Http::legacy(revision),
+                    false => Http::modern(),
+                };
+                let list = http.call(Request::list(operation));
+                for (name, next) in pages {
+                    let post = http.take();
+                    let entry = entry(name);
+                    let result = format!(
+                        r#"{{"{member}":[{entry}],"nextCursor":"{next}","ttlMs":0,"cacheScope":"private"}}"#
+                    );
+                    http.result(&post, &result);
+                }
+                let what = format!("{revision:?} {operation:?} {pages:?}");
+                let reply = http.ended(list).expect(&what).expect(&what);
+                let found = match reply.value {
+                    ReplyValue::Tools(list) => list.entries.len(),
+                    ReplyValue::Resources(list) => list.entries.len(),
+                    ReplyValue::Templates(list) => list.entries.len(),
+                    ReplyValue::Prompts(list) => list.entries.len(),
+                    other => panic!("{what}: {other:?}"),
+                };
+                assert_eq!(found, count, "{what}");
+                assert_eq!(http.count(|event| matches!(event, Event::Warning(_))), 1, "{what}");
+                assert!(http.take_all().is_empty(), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_server_does_not_know_how_to_list_it_has_none_of() {
+    for revision in Revision::ALL {
+        for operation in [
+            Operation::ListTools,
+            Operation::ListResources,
+            Operation::ListResourceTemplates,
+            Operation::ListPrompts,
+        ] {
+            for (code, is_empty) in [(-32601, true), (-32603, false), (-32602, false)] {
+                let mut http = match revision.adapter().has_handshake {
+                    true => Http::legacy(revision),
+                    false => Http::modern(),
+                };
+                let all = http.call(Request::list(operation));
+                let post = http.take();
+                http.error(&post, 200, code);
+                let ended = http.ended(all).unwrap();
+                assert_eq!(ended.is_ok(), is_empty, "{revision:?} {operation:?} {code}");
+            }
+        }
+    }
+    let mut http = Http::modern();
+    let call = http.call(tool_call());
+    let post = http.take();
+    http.error(&post, 404, -32601);
+    assert!(http.ended(call).unwrap().is_err(), "a call is no list");
+}
+
+type Fields = &'static [(&'static str, &'static str)];
+
+#[test]
+fn a_refusal_answers_what_it_refuses_whatever_its_id() {
+    let ids = [r#""server-error""#, "null", "99", r#""""#];
+    for revision in Revision::ALL {
+        for id in ids {
+            for status in [400, 404, 409, 500] {
+                let mut http = match revision.adapter().has_handshake {
+                    true => Http::legacy(revision),
+                    false => Http::modern(),
+                };
+                // A session that is gone is something else.
+                if status == 404 && revision.adapter().has_handshake {
+                    continue;
+                }
+                let call = http.call(tool_call());
+                let post = http.take();
+                let text = format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32600,"message":"no"}}}}"#
+                );
+                http.respond(&post, status, JSON, text.as_bytes());
+                let what = format!("{revision:?} {id} {status}");
+                assert_eq!(http.error_of(call).server().expect(&what).code, -32600, "{what}");
+                assert_eq!(http.count(|event| matches!(event, Event::Warning(_))), 0, "{what}");
+            }
+        }
+    }
+    // What is no refusal answers the request that it names.
+    let mut http = Http::modern();
+    let call = http.call(tool_call());
+    let post = http.take();
+    let text = r#"{"jsonrpc":"2.0","id":"x","error":{"code":-32600,"message":"no"}}"#;
+    http.respond(&post, 200, JSON, text.as_bytes());
+    assert!(http.error_of(call).server().is_none());
+}
+
+#[test]
+fn a_refused_probe_warns_of_nothing() {
+    let text: Fields = &[("Content-Type", "text/plain")];
+    let refusals: &[(u16, Fields, &str)] = &[
+        (
+            400,
+            JSON,
+            r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Bad Request: Missing session ID"}}"#,
+        ),
+        (400, text, "Bad Request: no valid session"),
+        (400, JSON, "Invalid JSON"),
+        (400, JSON, r#"{"error":"x"}"#),
+        (404, HTML, "<html>"),
+        (405, JSON, ""),
+    ];
+    for (status, headers, body) in refusals {
+        let mut http = Http::new(config(Revision::ALL));
+        let probe = http.take();
+        http.respond(&probe, *status, headers, body.as_bytes());
+        http.shake("s1", Revision::V2025_06_18);
+        assert_eq!(http.count(|event| matches!(event, Event::Warning(_))), 0, "{status} {body}");
+        assert_eq!(http.count(|event| matches!(event, Event::Connected(_))), 1);
+    }
+}
+
+#[test]
+fn a_403_that_does_not_want_a_scope_is_told_in_its_own_words() {
+    let problem: Fields = &[("Content-Type", "application/problem+json")];
+    let text: Fields = &[("Content-Type", "text/plain; charset=utf-8")];
+    let scope: Fields = &[
+        ("Content-Type", "application/json"),
+        ("WWW-Authenticate", r#"Bearer error="insufficient_scope", scope="a""#),
+    ];
+    let rows: &[(u16, Fields, &str, &str)] = &[
+        (
+            403,
+            JSON,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Host `h` is not allowed"}}"#,
+            "the server answered with error -32600: Host `h` is not allowed",
+        ),
+        (
+            403,
+            text,
+            "Origin not\u{1b}[2J allowed\r\n",
+            "the server answered with status 403: Origin not\\u{1b}[2J allowed",
+        ),
+        (
+            403,
+            JSON,
+            r#"{"error":"forbidden","error_description":"come from elsewhere"}"#,
+            "the server answered with status 403: come from elsewhere",
+        ),
+        (403, problem, r#"{"detail":"closed"}"#, "the server answered with status 403: closed"),
+        (403, HTML, "<html>", "the server answered with status 403"),
+        (403, JSON, "{}", "the server answered with status 403"),
+        (403, scope, "{}", "the server wants other credentials (status 403)"),
+        (401, JSON, r#"{"message":"x"}"#, "the server wants other credentials (status 401)"),
+        (429, text, "slow down", "the server answered with status 429: slow down"),
+    ];
+    for revision in Revision::ALL {
+        for (status, headers, body, expected) in rows {
+            let mut http = match revision.adapter().has_handshake {
+                true => Http::legacy(revision),
+                false => Http::modern(),
+            };
+            let call = http.call(tool_call());
+            let post = http.take();
+            http.respond(&post, *status, headers, body.as_bytes());
+            let error = http.error_of(call);
+            assert_eq!((error.to_string().as_str(), error.ran), (*expected, Ran::Never));
+        }
+    }
+    let mut http = Http::modern();
+    let call = http.call(tool_call());
+    let post = http.take();
+    http.respond(&post, 400, text, "x".repeat(5_000).as_bytes());
+    assert!(http.error_of(call).to_string().len() < 300, "what is kept of it is bounded");
+}
+
+#[test]
+fn a_call_may_have_run_is_said_only_where_nothing_answered() {
+    for (code, said) in [(-32602, "Unknown tool"), (-32603, "boom"), (-32000, "x"), (7, "y")] {
+        let mut http = Http::modern();
+        let call = http.call(tool_call());
+        let post = http.take();
+        let id = &body(&post)["id"];
+        let text = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"{said}"}}}}"#
+        );
+        http.respond(&post, 200, JSON, text.as_bytes());
+        let expected = format!("the server answered with error {code}: {said}");
+        assert_eq!(http.error_of(call).to_string(), expected);
+    }
+    let mut http = Http::modern();
+    let call = http.call(tool_call());
+    let post = http.take();
+    http.fail(&post);
+    assert_eq!(http.error_of(call).to_string(), "reset (the call may have run)");
 }
 
 const TOOLS: &str = r#"{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{"r":{"type":"string","x-mcp-header":"Region"},"n":{"type":"object","properties":{"d":{"type":"integer","x-mcp-header":"Deep"}}}}}}],"ttlMs":0,"cacheScope":"private"}"#;

@@ -92,7 +92,7 @@ fn a_redirect_without_a_place_is_an_error_and_other_statuses_are_none() {
         assert_eq!(error.kind, ErrorKind::Redirected { status: 308, to: String::new(), why });
     }
     let (_, error) = refused(304, Some("/mcp/"));
-    assert_eq!(error.kind, ErrorKind::Http { status: 304, retry_after: None });
+    assert_eq!(error.kind, ErrorKind::Http { status: 304, retry_after: None, said: None });
 }
 
 #[test]
