@@ -91,7 +91,7 @@ fn rows() -> Vec<Row> {
         ),
         row(
             "gzip when not asked",
-            "the server does not keep to the protocol: an encoding",
+            "the server does not keep to the protocol: a body in the coding \"gzip\"",
             (0, 0),
             |_, _| at_once([Encoded(EVENTS), End]),
         ),
