@@ -97,7 +97,7 @@ fn rows() -> Vec<Row> {
         ),
         row(
             "gzip of JSON when not asked",
-            "the server does not keep to the protocol: an encoding",
+            "the server does not keep to the protocol: a body in the coding",
             (1_024, 0),
             |_, _| at_once([Encoded(JSON), Say("\u{1f}\u{8b}".into()), End]),
         ),
