@@ -146,18 +146,9 @@ fn rows() -> Vec<Row> {
                 at_once([Head(200, JSON), Say(result(open, &asks)), End])
             },
         ),
-        row(
-            "a cursor that repeats",
-            "the server's list repeats a cursor",
-            (4_096, 0),
-            |open, _| {
-                at_once([
-                    Head(200, JSON),
-                    Say(result(open, r#"{"tools":[],"nextCursor":"x"}"#)),
-                    End,
-                ])
-            },
-        )
+        row("a cursor that repeats", "ok", (4_096, 0), |open, _| {
+            at_once([Head(200, JSON), Say(result(open, r#"{"tools":[],"nextCursor":"x"}"#)), End])
+        })
         .lists(),
         row(
             "pages without end",
