@@ -151,7 +151,7 @@ proptest! {
             match adapter.decode(&message, None) {
                 Decoded::Refused(refused) => {
                     prop_assert!(message.id().is_some());
-                    prop_assert_eq!(refused.id.as_ref(), message.id());
+                    prop_assert_eq!(refused.id(), message.id());
                     prop_assert_eq!(adapter.wire(refused.failure.kind).status, 200);
                 }
                 Decoded::Call(call) => prop_assert_eq!(call.id(), message.id()),
@@ -221,12 +221,12 @@ proptest! {
         if let Err(refused) = read(bytes.into(), &ReadLimits::default()) {
             for adapter in Revision::ALL.map(Revision::adapter) {
                 let mut out = Vec::new();
-                adapter.write_failure(&mut out, refused.id.as_ref(), &refused.failure);
+                adapter.write_failure(&mut out, refused.id(), &refused.failure);
                 prop_assert!(!out.contains(&b'\n'));
                 let response: Value = serde_json::from_slice(&out)?;
                 let id = response.get("id").map(Value::to_string);
                 let id = id.and_then(|id| RequestId::from_json(id.as_bytes()));
-                prop_assert_eq!(id, refused.id.clone());
+                prop_assert_eq!(id, refused.id().cloned());
             }
         }
     }

@@ -20,7 +20,7 @@ on_both_drivers! {
     a_call_may_end_after_its_input_did
     a_call_that_does_not_end_is_cut_off_after_the_grace
     a_reader_that_is_gone_ends_the_process_in_order
-    a_line_without_end_is_refused_and_the_next_one_answered
+    a_line_without_end_is_skipped_and_the_next_one_answered
 }
 
 fn pipes_carry_calls_and_their_end_ends_the_process(program: &str) {
@@ -141,7 +141,7 @@ fn a_reader_that_is_gone_ends_the_process_in_order(program: &str) {
 }
 
 /// C77.
-fn a_line_without_end_is_refused_and_the_next_one_answered(program: &str) {
+fn a_line_without_end_is_skipped_and_the_next_one_answered(program: &str) {
     let mut server = Server::on_stdio(program, &[], Stdio::piped(), Stdio::piped());
     let mut stdin = server.stdin();
     let mut stdout = server.stdout();
@@ -150,7 +150,6 @@ fn a_line_without_end_is_refused_and_the_next_one_answered(program: &str) {
         stdin.write_all(&chunk).unwrap();
     }
     writeln!(stdin, "\n{}", call(1, "add", r#"{"a":2,"b":40}"#)).unwrap();
-    assert!(line(&mut stdout).contains(r#""error""#));
     assert_answer(&line(&mut stdout), 1, r#"{"total":42}"#);
 }
 

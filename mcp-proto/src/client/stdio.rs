@@ -64,8 +64,10 @@ impl Stdio {
         if self.gone {
             return;
         }
-        if let Some(line) = self.lines.finish() {
-            self.core.hear(line, Place::Stream);
+        match self.lines.finish() {
+            Some(Ok(line)) => self.core.hear(line, Place::Stream),
+            Some(Err(too_long)) => self.core.warn(too_long.to_string()),
+            None => {}
         }
         self.lose("the server ended");
     }

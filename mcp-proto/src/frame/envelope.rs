@@ -10,11 +10,14 @@ use std::fmt;
 use super::json::{self, Kind, Message, Span};
 
 mod id;
+mod outline;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use id::{ProgressToken, RequestId};
+pub use outline::Outline;
+pub(crate) use outline::rough_elements;
 pub use write::{Payload, write_error, write_notification, write_request, write_result};
 
 /// What a JSON text is to JSON-RPC. Ranges are in the scanned text.
@@ -72,7 +75,11 @@ impl Envelope {
         }
         let version = version.map(|version| json::string(version.of(src)));
         if version != Some(Some(Cow::Borrowed("2.0"))) {
-            return invalid(id, Invalid::Version);
+            let is_response = method.is_none() && (result.is_some() || error.is_some());
+            return invalid(
+                id,
+                if is_response { Invalid::ResponseVersion } else { Invalid::Version },
+            );
         }
         match (method, result, error) {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
@@ -180,6 +187,8 @@ pub enum Invalid {
     NotAnObject,
     /// `jsonrpc` is not `"2.0"`, or missing.
     Version,
+    /// The same, of what was meant as a response.
+    ResponseVersion,
     /// Neither `method` nor `result` nor `error`.
     NoMethod,
     /// `method` is no string.
@@ -199,7 +208,13 @@ pub enum Invalid {
 impl Invalid {
     /// Whether it was meant as a response: no answer is due, and none may be sent.
     pub fn is_response(self) -> bool {
-        matches!(self, Invalid::ResultAndError | Invalid::ResponseId | Invalid::ErrorObject)
+        matches!(
+            self,
+            Invalid::ResponseVersion
+                | Invalid::ResultAndError
+                | Invalid::ResponseId
+                | Invalid::ErrorObject
+        )
     }
 }
 
@@ -207,7 +222,7 @@ impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Invalid::NotAnObject => "a message is a JSON object",
-            Invalid::Version => "jsonrpc must be \"2.0\"",
+            Invalid::Version | Invalid::ResponseVersion => "jsonrpc must be \"2.0\"",
             Invalid::NoMethod => "method is missing",
             Invalid::Method => "method must be a string",
             Invalid::Id => "id must be a string or an integer",

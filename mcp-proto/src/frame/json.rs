@@ -116,9 +116,6 @@ pub struct ScanError {
     pub kind: ScanErrorKind,
     /// At which byte.
     pub at: usize,
-    /// The value of the envelope's only `id`, for a reply to carry, where it was read before (of a
-    /// duplicate: anywhere in) a text that is JSON by its grammar.
-    pub id: Option<Span>,
 }
 
 impl ScanError {
@@ -213,13 +210,7 @@ pub fn scan(src: &[u8], limits: &ScanLimits) -> Result<Message, ScanError> {
     let mut walker = Walker::new(src, limits.depth);
     match walk(&mut walker, &mut message) {
         Ok(()) => Ok(message),
-        Err(kind) => {
-            let mut error = walker.fault(kind);
-            if !error.is_parse_error() {
-                error.id = only_id(src, &message.envelope);
-            }
-            Err(error)
-        }
+        Err(kind) => Err(walker.fault(kind)),
     }
 }
 
@@ -320,12 +311,4 @@ fn body(walker: &mut Walker<'_>, members: &mut Members, meta: &mut Option<Member
 
 fn leaf(walker: &mut Walker<'_>, members: &mut Members) -> Walked {
     walker.object(members, |walker, _| walker.value())
-}
-
-fn only_id(src: &[u8], envelope: &Members) -> Option<Span> {
-    let mut ids = envelope.iter().filter(|member| member.is_named(src, "id"));
-    match (ids.next(), ids.next()) {
-        (Some(only), None) => Some(only.value),
-        _ => None,
-    }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use bytes::Bytes;
 
+use super::envelope::Outline;
+
 #[cfg(test)]
 mod tests;
 
@@ -34,17 +36,22 @@ pub struct LineDecoder {
 enum State {
     /// Within a line of which these bytes have arrived, no line feed among them.
     Line(Vec<u8>),
+    /// Within a line that is too long, until it is known what it was about.
+    TooLong(Box<Outline>),
     /// Within a line that was reported as too long.
     Skipping,
 }
 
-/// The peer sent a line beyond the limit. It is reported once, as soon as that is known, and
-/// skipped; the next line is read as usual.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The peer sent a line beyond the limit. It is reported once, as soon as it is known which message
+/// it was or that it is none, at its end at the latest. The rest of it is skipped, and the next line
+/// is read as usual.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LineTooLong {
     /// The limit, in bytes without the line's end.
     pub limit: usize,
+    /// What could be told of the message: whom to answer, or which call has no other answer.
+    pub outline: Outline,
 }
 
 impl fmt::Display for LineTooLong {
@@ -74,31 +81,41 @@ impl LineDecoder {
             let line_feed = memchr::memchr(b'\n', input);
             let (piece, rest) = input.split_at_checked(line_feed.unwrap_or(input.len()))?;
             *input = rest.get(1..).unwrap_or_default();
-            let line = match (&mut self.state, line_feed) {
-                (State::Skipping, None) => continue,
-                (State::Skipping, Some(_)) => {
-                    self.state = State::Line(Vec::new());
+            let is_whole = line_feed.is_some();
+            let limit = self.limit;
+            let line = match &mut self.state {
+                State::Line(held) if exceeds(limit, held, piece) => {
+                    self.at_start = false;
+                    let mut outline = Box::<Outline>::default();
+                    outline.read_until_settled(held);
+                    outline.read_until_settled(piece);
+                    self.state = State::TooLong(outline);
+                    match self.report(is_whole) {
+                        Some(report) => return Some(Err(report)),
+                        None => continue,
+                    }
+                }
+                State::Line(held) if !is_whole => {
+                    hold(held, piece, limit);
                     continue;
                 }
-                (State::Line(held), ended) => {
-                    if exceeds(self.limit, held, piece) {
-                        self.at_start = false;
-                        self.state = match ended {
-                            Some(_) => State::Line(Vec::new()),
-                            None => State::Skipping,
-                        };
-                        return Some(Err(LineTooLong { limit: self.limit }));
+                State::Line(held) if held.is_empty() => Bytes::copy_from_slice(piece),
+                State::Line(held) => {
+                    hold(held, piece, limit);
+                    Bytes::from(std::mem::take(held))
+                }
+                State::TooLong(outline) => {
+                    outline.read_until_settled(piece);
+                    match self.report(is_whole) {
+                        Some(report) => return Some(Err(report)),
+                        None => continue,
                     }
-                    if ended.is_none() {
-                        hold(held, piece, self.limit);
-                        continue;
+                }
+                State::Skipping => {
+                    if is_whole {
+                        self.state = State::Line(Vec::new());
                     }
-                    if held.is_empty() {
-                        Bytes::copy_from_slice(piece)
-                    } else {
-                        hold(held, piece, self.limit);
-                        Bytes::from(std::mem::take(held))
-                    }
+                    continue;
                 }
             };
             if let Some(line) = self.trim(line) {
@@ -108,10 +125,27 @@ impl LineDecoder {
         None
     }
 
+    /// The report on a line that is too long, once it is due.
+    fn report(&mut self, is_whole: bool) -> Option<LineTooLong> {
+        let State::TooLong(outline) = &mut self.state else { return None };
+        if !is_whole && !outline.is_settled() {
+            return None;
+        }
+        let outline = std::mem::take(outline.as_mut());
+        self.state = if is_whole { State::Line(Vec::new()) } else { State::Skipping };
+        Some(LineTooLong { limit: self.limit, outline })
+    }
+
     /// The stream has ended: yields what it ended in, if that was a line without its end.
-    pub fn finish(&mut self) -> Option<Bytes> {
+    ///
+    /// # Errors
+    /// [`LineTooLong`], where that line was too long and was not reported yet.
+    pub fn finish(&mut self) -> Option<Result<Bytes, LineTooLong>> {
         match std::mem::replace(&mut self.state, State::Line(Vec::new())) {
-            State::Line(held) => self.trim(Bytes::from(held)),
+            State::Line(held) => self.trim(Bytes::from(held)).map(Ok),
+            State::TooLong(outline) => {
+                Some(Err(LineTooLong { limit: self.limit, outline: *outline }))
+            }
             State::Skipping => None,
         }
     }
@@ -120,7 +154,7 @@ impl LineDecoder {
     pub fn held(&self) -> usize {
         match &self.state {
             State::Line(held) => held.len(),
-            State::Skipping => 0,
+            State::TooLong(_) | State::Skipping => 0,
         }
     }
 

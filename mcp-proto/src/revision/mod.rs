@@ -47,7 +47,9 @@ pub use headers::{HeaderValue, Mirrors, check_parameters};
 pub use methods::{Methods, notification};
 pub use named::{ParseRevisionError, Revision};
 use preamble::decode_text;
-pub use preamble::{Incoming, Metadata, Preamble, ReadLimits, Refused, Shape, Stated, read};
+pub use preamble::{
+    Incoming, Metadata, Preamble, ReadLimits, Refused, Shape, Stated, Subject, read,
+};
 pub use publish::Published;
 pub use select::{Context, Established, Selection, Transport};
 pub use set::{AdapterSet, AdapterSetError};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytes::{Buf, Bytes};
 
 use super::meta_key;
-use crate::frame::envelope::{Envelope, Params, RequestId};
+use crate::frame::envelope::{Envelope, Outline, Params, RequestId, rough_elements};
 use crate::frame::json::{self, Kind, Members, ScanError, ScanLimits, Span};
 use crate::model::{Failure, FailureKind, Text};
 
@@ -25,18 +25,73 @@ impl Default for ReadLimits {
     }
 }
 
-/// A message or part of one that was refused, with the id that the refusal can carry.
+/// A message or part of one that was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
-    /// The request's id, where there is one that could be read.
-    pub id: Option<RequestId>,
+    /// Whom it concerns, as far as that could be read.
+    pub subject: Subject,
     /// Why.
     pub failure: Failure,
 }
 
+/// Whom a refused message concerns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A request of the peer's with this id, which the refusal carries.
+    Request(RequestId),
+    /// Requests of a batch that is refused as a whole, each with this id.
+    Requests(Vec<RequestId>),
+    /// A request of our own, which it was meant to answer; its id, where that could be read. It
+    /// must not be answered, whatever else is wrong with it.
+    Response(Option<RequestId>),
+    /// That could not be read.
+    Unknown,
+}
+
 impl Refused {
-    pub(super) fn new(id: Option<RequestId>, failure: Failure) -> Self {
-        Self { id, failure }
+    pub(crate) fn new(id: Option<RequestId>, failure: Failure) -> Self {
+        Self { subject: id.map_or(Subject::Unknown, Subject::Request), failure }
+    }
+
+    /// What is refused as a whole for `failure`, of which `outline` is what could be read.
+    pub(crate) fn outlined(outline: &Outline, failure: Failure) -> Self {
+        match outline.is_response() {
+            true => Self { subject: Subject::Response(outline.response_id().cloned()), failure },
+            false => Self::new(outline.request_id().cloned(), failure),
+        }
+    }
+
+    /// A batch that is refused as a whole: its requests are, and its responses are let pass.
+    pub(crate) fn batch(ids: Vec<RequestId>, failure: Failure) -> Self {
+        let subject = if ids.is_empty() { Subject::Unknown } else { Subject::Requests(ids) };
+        Self { subject, failure }
+    }
+
+    /// The same, of a batch that was read. `None` where nothing in it could be answered: responses
+    /// and notifications.
+    pub(crate) fn batch_of(
+        messages: Vec<Result<Preamble, Self>>,
+        failure: Failure,
+    ) -> Option<Self> {
+        let is_clear = |message: &Result<Preamble, Self>| match message {
+            Ok(_) => true,
+            Err(refused) => refused.subject != Subject::Unknown,
+        };
+        let is_silent = messages.iter().all(is_clear);
+        let ids = messages.iter().filter_map(|message| match message {
+            Ok(message) => message.id().cloned(),
+            Err(refused) => refused.id().cloned(),
+        });
+        let refused = Self::batch(ids.collect(), failure);
+        (!is_silent || refused.subject != Subject::Unknown).then_some(refused)
+    }
+
+    /// The id that a single answer to it carries.
+    pub fn id(&self) -> Option<&RequestId> {
+        match &self.subject {
+            Subject::Request(id) => Some(id),
+            Subject::Requests(_) | Subject::Response(_) | Subject::Unknown => None,
+        }
     }
 }
 
@@ -51,7 +106,8 @@ pub enum Incoming {
 }
 
 /// Reads one JSON text: scans it once and tells what it is. A byte order mark before it is ignored,
-/// as RFC 8259, section 8.1, allows.
+/// as RFC 8259, section 8.1, allows. What cannot be read is refused under the ids that can
+/// (R24-RPC-14).
 ///
 /// # Errors
 /// Where the text is not JSON, not a message, an empty batch, or one with too many elements.
@@ -59,17 +115,23 @@ pub fn read(mut message: Bytes, limits: &ReadLimits) -> Result<Incoming, Refused
     if message.starts_with(b"\xef\xbb\xbf") {
         message.advance(3);
     }
-    let scanned = scan(&message, limits)?;
+    let scanned = match json::scan(&message, &limits.scan) {
+        Ok(scanned) => scanned,
+        Err(error) if json::kind(&message) == Kind::Array => {
+            return Err(refused_batch(&message, refusal(&error)));
+        }
+        Err(error) => return Err(Refused::outlined(&Outline::of(&message), refusal(&error))),
+    };
     if scanned.root != Kind::Array {
         return Preamble::new(message, scanned, false).map(Incoming::One);
     }
     let spans: Vec<_> = json::elements(&message).take(limits.batch.saturating_add(1)).collect();
-    let malformed = |why| Err(Refused::new(None, Failure::new(FailureKind::Malformed, why)));
+    let malformed = |why| Failure::new(FailureKind::Malformed, why);
     if spans.is_empty() {
-        return malformed("a batch needs at least one message");
+        return Err(Refused::new(None, malformed("a batch needs at least one message")));
     }
     if spans.len() > limits.batch {
-        return malformed("too many messages in one batch");
+        return Err(refused_batch(&message, malformed("too many messages in one batch")));
     }
     let element = |span: Span| {
         let text = message.slice(span.start as usize..span.end as usize);
@@ -80,13 +142,28 @@ pub fn read(mut message: Bytes, limits: &ReadLimits) -> Result<Incoming, Refused
 }
 
 fn scan(text: &Bytes, limits: &ReadLimits) -> Result<json::Message, Refused> {
-    json::scan(text, &limits.scan).map_err(|error| refusal(text, &error))
+    json::scan(text, &limits.scan)
+        .map_err(|error| Refused::outlined(&Outline::of(text), refusal(&error)))
 }
 
-fn refusal(text: &[u8], error: &ScanError) -> Refused {
+fn refusal(error: &ScanError) -> Failure {
     let kind = if error.is_parse_error() { FailureKind::Parse } else { FailureKind::Malformed };
-    let id = error.id.and_then(|id| RequestId::from_json(id.of(text)));
-    Refused::new(id, Failure::new(kind, error.to_string()))
+    Failure::new(kind, error.to_string())
+}
+
+/// Requests of one batch that are refused under their own ids; of a longer one none are.
+const REFUSED_AT_ONCE: usize = 1_000;
+
+/// Nothing of a batch that cannot be read is done. Its requests are refused under their own ids,
+/// where these are clear.
+fn refused_batch(text: &[u8], failure: Failure) -> Refused {
+    let elements = rough_elements(text, REFUSED_AT_ONCE + 1);
+    let is_sane = elements.len() <= REFUSED_AT_ONCE;
+    let ids = elements.into_iter().filter(|_| is_sane).filter_map(|element| {
+        let outline = Outline::of(element);
+        outline.request_id().cloned()
+    });
+    Refused::batch(ids.collect(), failure)
 }
 
 /// One message, of which only the envelope and the metadata have been looked at.
@@ -173,10 +250,11 @@ impl Preamble {
                 (Shape::Error { id, error }, none)
             }
             Envelope::Invalid { id, reason } => {
-                // What was meant as a response has an id of ours, which no error may carry.
-                let id = id.filter(|_| !reason.is_response());
                 let failure = Failure::new(FailureKind::Malformed, reason.to_string());
-                return Err(Refused::new(id, failure));
+                return Err(match reason.is_response() {
+                    true => Refused { subject: Subject::Response(id), failure },
+                    false => Refused::new(id, failure),
+                });
             }
         };
         let metadata = Metadata::read(&message, scanned.meta.as_ref());

@@ -8,7 +8,8 @@ use crate::model::{InputFields, LogLevel, Operation};
 pub(super) const ADAPTER: Adapter = Adapter {
     version: "2024-11-05",
     has_handshake: true,
-    allows_batch: false,
+    // JSON-RPC has them, and this revision says nothing else (R24-RPC-01).
+    allows_batch: true,
     ask_elicitation: AskBy::Arguments,
     ask_sampling: AskBy::Push,
     disconnect_cancels: false,

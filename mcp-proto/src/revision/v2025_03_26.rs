@@ -7,7 +7,6 @@ use crate::model::InputFields;
 /// What an HTTP request that names no version is taken for.
 pub(super) const ADAPTER: Adapter = Adapter {
     version: "2025-03-26",
-    allows_batch: true,
     assumed: true,
     resumption: Resumption::Ids,
     fields: Fields {

@@ -7,7 +7,7 @@ use super::task::Task;
 use crate::frame::envelope::RequestId;
 use crate::frame::writer;
 use crate::model::{Call, Failure, FailureKind};
-use crate::revision::{Adapter, Published, Refused};
+use crate::revision::{Adapter, Published, Refused, Subject};
 
 /// The replies so far, in the order of the requests. One invalid element has an error of its own,
 /// and the others run.
@@ -66,10 +66,14 @@ impl Batch {
         todo
     }
 
+    /// Takes in what cannot be read. What was meant as a response is not answered.
     pub(crate) fn refuse(&mut self, adapter: &Adapter, refused: &Refused) {
+        if matches!(refused.subject, Subject::Response(_)) {
+            return;
+        }
         let mut reply = Vec::new();
-        adapter.write_failure(&mut reply, refused.id.as_ref(), &refused.failure);
-        self.replies.push((refused.id.clone(), reply));
+        adapter.write_failure(&mut reply, refused.id(), &refused.failure);
+        self.replies.push((refused.id().cloned(), reply));
     }
 
     /// The reply of a call that ended.

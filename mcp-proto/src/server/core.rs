@@ -187,6 +187,11 @@ impl Core {
         self.outputs.push_back(Output::Event(Event::Answered(id, answer)));
     }
 
+    /// Tells the operator something.
+    pub(crate) fn notice(&mut self, notice: super::Notice) {
+        self.outputs.push_back(Output::Event(Event::Notice(notice)));
+    }
+
     pub(crate) fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }

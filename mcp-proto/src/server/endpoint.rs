@@ -35,6 +35,7 @@ pub(crate) struct Shared {
     pub(crate) namespace: String,
     pub(crate) allow_delete: bool,
     pub(crate) require_session: bool,
+    pub(crate) allow_reinitialize: bool,
 }
 
 /// What of a protected resource is here.
@@ -95,6 +96,7 @@ impl Endpoint {
             namespace: String::new(),
             allow_delete: false,
             require_session: false,
+            allow_reinitialize: false,
         }
     }
 
@@ -190,6 +192,7 @@ pub struct EndpointBuilder {
     namespace: String,
     allow_delete: bool,
     require_session: bool,
+    allow_reinitialize: bool,
 }
 
 impl EndpointBuilder {
@@ -276,6 +279,14 @@ impl EndpointBuilder {
         self
     }
 
+    /// Lets clients begin anew with a second `initialize`, which replaces what the first one settled
+    /// on a stream. By default a handshake happens once (R24-LIFE-01): a second one is refused, on
+    /// stdio and HTTP+SSE, and over Streamable HTTP where it names a session that lives.
+    pub fn allow_reinitialize(mut self, allow: bool) -> Self {
+        self.allow_reinitialize = allow;
+        self
+    }
+
     /// The endpoint; its listings are rendered here, once for each revision.
     pub fn build(self) -> Endpoint {
         let published = Arc::new(Published::new(self.catalog, &self.adapters));
@@ -292,6 +303,7 @@ impl EndpointBuilder {
             namespace: self.namespace,
             allow_delete: self.allow_delete,
             require_session: self.require_session,
+            allow_reinitialize: self.allow_reinitialize,
         }))
     }
 }

@@ -7,6 +7,10 @@ use crate::model::{
 };
 use crate::revision::{Adapter, AdapterSet, Published};
 
+/// Why a handshake is refused where there was one.
+pub(crate) const SHAKEN: &str =
+    "the handshake is over: `initialize` comes once, on a new connection";
+
 /// What is to be done about a request.
 #[derive(Debug)]
 pub(crate) enum Plan {

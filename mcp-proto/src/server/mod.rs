@@ -41,7 +41,7 @@ pub use exchange::HttpExchange;
 pub use gate::{Gate, InvalidOrigin};
 pub use limits::Limits;
 pub(crate) use machine::show;
-pub use machine::{Answered, AskId, CallId, Event, Machine, Output};
+pub use machine::{Answered, AskId, CallId, Event, Machine, Notice, Output};
 pub use refusal::HttpRefusal;
 pub use reply::ResponseHead;
 pub use request::HttpRequest;

@@ -15,10 +15,8 @@ use crate::effect::{EffectError, EffectId, Reply};
 use crate::frame::envelope::RequestId;
 use crate::frame::http1::Closing;
 use crate::frame::lines::LineDecoder;
-use crate::model::{
-    Call, ClientProfile, Failure, FailureKind, Filter, InputRequest, LogMessage, Outcome, Progress,
-};
-use crate::revision::{Adapter, AskBy, Published, Refused};
+use crate::model::{Call, ClientProfile, Filter, InputRequest, LogMessage, Outcome, Progress};
+use crate::revision::{Adapter, AskBy, Published};
 use crate::time::{Instant, earlier};
 
 /// A server on a pair of byte streams, with one message per line (R24-STDIO-02): stdin and
@@ -40,6 +38,17 @@ pub struct Stdio {
     listening: Vec<Listening>,
     out: Vec<u8>,
     life: Life,
+    skipped: Skipped,
+    /// When an error without id was sent last.
+    unaddressed: Option<Instant>,
+}
+
+/// What was skipped, and is told of now and then.
+#[derive(Debug, Default)]
+struct Skipped {
+    told: Option<Instant>,
+    /// How much was skipped since.
+    since: u64,
 }
 
 /// What the client's handshake settled for this stream.
@@ -107,6 +116,8 @@ impl Stdio {
             listening: Vec::new(),
             out: Vec::new(),
             life: Life::Open,
+            skipped: Skipped::default(),
+            unaddressed: None,
         }
     }
 
@@ -200,11 +211,7 @@ impl Machine for Stdio {
         while self.wants_input() {
             match self.lines.next(&mut rest) {
                 None => break,
-                Some(Ok(line)) => self.receive(line),
-                Some(Err(too_long)) => {
-                    let failure = Failure::new(FailureKind::Malformed, too_long.to_string());
-                    self.refuse(&self.spokesman(), &Refused { id: None, failure });
-                }
+                Some(line) => self.receive(line),
             }
         }
         input.len() - rest.len()

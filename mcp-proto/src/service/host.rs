@@ -11,6 +11,7 @@ use futures_io::{AsyncRead, AsyncWrite};
 use futures_util::future::poll_fn;
 use http::Extensions;
 
+use super::accept::Notice;
 use super::live::Live;
 use super::run::Loop;
 use super::trace;
@@ -36,6 +37,7 @@ struct Inner<R, M: Threading> {
     sessions: Arc<dyn SessionStore>,
     hub: Arc<dyn Hub>,
     guard: Option<Guard>,
+    notice: Option<Notice>,
 }
 
 /// A machine whose calls may come by HTTP requests.
@@ -138,7 +140,22 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
         hub: Arc<dyn Hub>,
         guard: Option<Guard>,
     ) -> Self {
-        Self(Arc::new(Inner { live, runtime, sessions, hub, guard }))
+        Self(Arc::new(Inner { live, runtime, sessions, hub, guard, notice: None }))
+    }
+
+    /// The same, before it is shared, with someone to tell what machines notice.
+    pub(crate) fn telling(mut self, notice: Option<Notice>) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.notice = notice;
+        }
+        self
+    }
+
+    /// Tells the operator.
+    pub(crate) fn tell(&self, what: &impl fmt::Display) {
+        if let Some(notice) = &self.0.notice {
+            notice(&what.to_string());
+        }
     }
 
     /// The service, as it is now.

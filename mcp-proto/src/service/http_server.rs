@@ -200,7 +200,8 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
         let driver = self.driver.clone();
         let announcer = Announcer::new(Arc::clone(&self.hub), move || driver.now(), "");
         let (service, driver) = (self.service, self.driver);
-        let host = Host::guarded(service, driver, self.sessions, self.hub, self.guard);
+        let host = Host::guarded(service, driver, self.sessions, self.hub, self.guard)
+            .telling(self.terms.notice.clone());
         Ok((Site::new(host, announcer, unfit, self.endpoint.build()), self.terms))
     }
 }

@@ -10,6 +10,7 @@ use futures_io::{AsyncRead, AsyncWrite};
 use futures_util::FutureExt;
 use http::Extensions;
 
+use super::accept::Notice;
 use super::crowd::{Crowd, Member, Stage};
 use super::live::Live;
 use super::updater::Updater;
@@ -29,6 +30,7 @@ pub struct StdioServer<D, M: Threading = Shared> {
     endpoint: EndpointBuilder,
     sessions: Arc<dyn SessionStore>,
     hub: Arc<dyn Hub>,
+    notice: Option<Notice>,
 }
 
 impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
@@ -36,7 +38,7 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
     pub fn new(driver: D, service: Service<M>) -> Self {
         let endpoint = Endpoint::builder(service.catalog().clone());
         let (sessions, hub) = (Arc::new(MemorySessionStore::new()), Arc::new(MemoryHub::new()));
-        Self { driver, live: Live::new(service), endpoint, sessions, hub }
+        Self { driver, live: Live::new(service), endpoint, sessions, hub, notice: None }
     }
 
     /// Keeps sessions and events in `store`, where other processes find them too.
@@ -70,6 +72,20 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
         self
     }
 
+    /// Lets a client begin anew with a second `initialize`, which replaces what the first one
+    /// settled; it is refused else (R24-LIFE-01).
+    pub fn allow_reinitialize(mut self, allow: bool) -> Self {
+        self.endpoint = self.endpoint.allow_reinitialize(allow);
+        self
+    }
+
+    /// Tells `notice` of input that was skipped, since it was no message and had nobody to answer.
+    /// One line each, for the server's log, and no more than one in a second.
+    pub fn on_notice(mut self, notice: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.notice = Some(Arc::new(notice));
+        self
+    }
+
     /// Serves the stream to its end, in a task that `spawn` starts.
     async fn attend<S>(
         self,
@@ -83,7 +99,8 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
         let crowd = Crowd::default();
         let ended = Arc::new(Mutex::new(None));
         let served = Served {
-            host: Host::live(self.live, self.driver.clone(), self.sessions, self.hub, None),
+            host: Host::live(self.live, self.driver.clone(), self.sessions, self.hub, None)
+                .telling(self.notice),
             endpoint: self.endpoint.build(),
             stream,
             member: crowd.enter(),

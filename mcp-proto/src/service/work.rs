@@ -149,6 +149,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                     }
                 }
                 Output::Event(Event::Answered(id, answered)) => self.answered(id, answered),
+                Output::Event(Event::Notice(notice)) => self.host.tell(&notice),
                 Output::Effect(id, effect) => {
                     let waits = match &effect {
                         Effect::Hub(HubOp::Poll { wait, .. }) => Some(now + *wait),

@@ -278,7 +278,7 @@ impl<M: Machine, A: Application> World<M, A> {
                 self.cancelled.insert(id);
             }
             // Scripts do not ask.
-            Output::Event(Event::Answered(..)) => {}
+            Output::Event(Event::Answered(..) | Event::Notice(_)) => {}
             Output::Effect(id, Effect::Hub(op)) => {
                 if let Some(reply) = self.hub.perform(self.now, 0, id, &op) {
                     self.arrange(self.now, Due::Reply(id, Ok(reply)));

@@ -100,7 +100,7 @@ fn refusals_say_what_and_where() {
     for (src, kind, at) in table {
         let error = refused(src);
         assert_eq!((error.kind, error.at), (kind, at), "{}", String::from_utf8_lossy(src));
-        assert!(error.is_parse_error() && error.id.is_none());
+        assert!(error.is_parse_error());
     }
 }
 
@@ -199,21 +199,6 @@ fn duplicates_are_found_among_many_members() {
     let twice = [names(20), names(20)].concat().join(",");
     let first_repeat = twice.rfind("n0").unwrap() + 1;
     assert_eq!(refused(format!("{{{twice}}}")).at, first_repeat);
-}
-
-/// Replies carry the id where it can be read.
-#[test]
-fn a_refusal_of_json_offers_the_id() {
-    let id = |src: &str| {
-        refused(src).id.map(|id| String::from_utf8_lossy(id.of(src.as_bytes())).into_owned())
-    };
-    assert_eq!(id(r#"{"id":"x","method":"a","method":"b"}"#).as_deref(), Some("\"x\""));
-    assert_eq!(id(r#"{"method":"a","method":"b","id":3}"#).as_deref(), Some("3"));
-    assert_eq!(id(&format!(r#"{{"id":3,"params":{}}}"#, nested(200))).as_deref(), Some("3"));
-    assert_eq!(id(&format!(r#"{{"params":{},"id":3}}"#, nested(200))), None);
-    assert_eq!(id(r#"{"id":1,"id":2}"#), None, "which of the two?");
-    assert_eq!(id(r#"{"id":1,"a":1,"a":1"#), None, "no JSON");
-    assert_eq!(refused(r#"{"id":1,"a":1,"a":1"#).kind, ScanErrorKind::Syntax);
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn fault(&self, kind: ScanErrorKind) -> ScanError {
-        ScanError { kind, at: self.pos, id: None }
+        ScanError { kind, at: self.pos }
     }
 
     pub(super) fn src(&self) -> &'a [u8] {

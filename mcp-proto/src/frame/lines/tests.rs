@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::frame::envelope::RequestId;
 
 type Line = Result<Bytes, LineTooLong>;
 
@@ -12,7 +13,7 @@ fn decode<'a>(limit: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<L
         found.extend(std::iter::from_fn(|| lines.next(&mut piece)));
         assert!(piece.is_empty() && lines.held() <= limit + 1);
     }
-    found.extend(lines.finish().map(Ok));
+    found.extend(lines.finish());
     assert_eq!(lines.finish(), None);
     found
 }
@@ -20,7 +21,7 @@ fn decode<'a>(limit: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<L
 fn texts(limit: usize, stream: &[u8]) -> Vec<String> {
     let text = |line: Line| match line {
         Ok(line) => String::from_utf8_lossy(&line).into_owned(),
-        Err(LineTooLong { limit }) => format!("more than {limit}"),
+        Err(LineTooLong { limit, .. }) => format!("more than {limit}"),
     };
     decode(limit, [stream]).into_iter().map(text).collect()
 }
@@ -58,6 +59,43 @@ fn an_endless_line_is_not_held() {
     let reports = (0..10_000).filter(|_| lines.next(&mut &piece[..]).is_some()).count();
     assert_eq!((reports, lines.held()), (1, 0));
     assert_eq!(lines.next(&mut &b"\nz\n"[..]), Some(Ok(Bytes::from_static(b"z"))));
+}
+
+/// What a peer wrote in vain is told once, with whom it concerns, wherever the id stands.
+#[test]
+fn a_line_that_is_too_long_still_says_what_it_was_about() {
+    let filler = "x".repeat(100);
+    let cases = [
+        (
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":"{filler}"}}"#),
+            Some("1"),
+            None,
+        ),
+        (
+            format!(r#"{{"method":"m","params":"{filler}","jsonrpc":"2.0","id":"a"}}"#),
+            Some("\"a\""),
+            None,
+        ),
+        (format!(r#"{{"id":3,"params":"{filler}","method":"m"}}"#), Some("3"), None),
+        (format!(r#"{{"jsonrpc":"2.0","id":4,"result":"{filler}"}}"#), None, Some("4")),
+        (format!(r#"{{"error":{{"message":"{filler}"}},"id":5}}"#), None, Some("5")),
+        (format!(r#"{{"method":"m","params":"{filler}"}}"#), None, None),
+        (filler, None, None),
+    ];
+    for (line, request, response) in cases {
+        for end in ["\n{}\n", "\r\n{}", ""] {
+            let stream = format!("{line}{end}");
+            for size in [1, 7, 60, 1000] {
+                let mut found = decode(40, stream.as_bytes().chunks(size)).into_iter();
+                let outline = found.next().unwrap().unwrap_err().outline;
+                let text = |id: Option<&RequestId>| id.map(ToString::to_string);
+                assert_eq!(text(outline.request_id()).as_deref(), request, "{stream}");
+                assert_eq!(text(outline.response_id()).as_deref(), response, "{stream}");
+                let rest: Vec<_> = found.map(Result::unwrap).collect();
+                assert_eq!(rest, vec!["{}"; usize::from(!end.is_empty())], "{stream}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn each<T>(of: impl Fn(&Adapter) -> T) -> [T; 5] {
 fn the_flags_are_those_of_the_table() {
     use AskBy::{Arguments, Push, Retry};
     assert_eq!(each(|it| it.has_handshake), [true, true, true, true, false]);
-    assert_eq!(each(|it| it.allows_batch), [false, true, false, false, false]);
+    assert_eq!(each(|it| it.allows_batch), [true, true, false, false, false]);
     assert_eq!(each(|it| it.ask_elicitation), [Arguments, Arguments, Push, Push, Retry]);
     assert_eq!(each(|it| it.ask_sampling), [Push, Push, Push, Push, Retry]);
     assert_eq!(each(|it| it.disconnect_cancels), [false, false, false, false, true]);

@@ -15,7 +15,7 @@ use crate::server::HttpRefusal;
 use crate::server::endpoint::Route;
 use crate::server::intake::{self, Answer, Plan};
 use crate::server::pending::Waiting;
-use crate::server::session::{Session, SessionChange};
+use crate::server::session::{self, Session, SessionChange};
 use crate::server::{asks, watch};
 
 impl<H: HttpRequest> HttpExchange<H> {
@@ -28,7 +28,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             Ok(incoming) => self.select(incoming, None),
             Err(refused) => {
                 let adapter = *self.core.endpoint.adapters().fallback();
-                self.fail(&adapter, refused.id.as_ref(), &refused.failure);
+                self.fail(&adapter, refused.id(), &refused.failure);
             }
         }
     }
@@ -82,7 +82,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             Decoded::Cancelled { request, .. } => self.cancel_elsewhere(&request),
             Decoded::Ignored => self.accept(),
             Decoded::Refused(refused) => {
-                self.fail(adapter, refused.id.as_ref(), &refused.failure);
+                self.fail(adapter, refused.id(), &refused.failure);
             }
         }
     }
@@ -121,7 +121,12 @@ impl<H: HttpRequest> HttpExchange<H> {
         let adapters = self.core.endpoint.adapters();
         let adapter = intake::negotiated(adapters, self.pin(), &call).unwrap_or(*adapter);
         let client = call.client().clone();
-        if session.is_some() && self.route == Route::SseMessages {
+        let once = !self.core.endpoint.shared().allow_reinitialize;
+        if let Some(session) = session.as_ref().filter(|_| self.route == Route::SseMessages) {
+            if once && !session.version.is_empty() {
+                let failure = Failure::new(FailureKind::Malformed, intake::SHAKEN);
+                return self.answer(&adapter, &call, Answer::Failure(failure));
+            }
             let change = SessionChange::Negotiated(adapter.version.into(), Box::new(client));
             let then = Then::Answer(adapter, Box::new(call), Answer::Description);
             return self.update(vec![change], then);
@@ -129,8 +134,19 @@ impl<H: HttpRequest> HttpExchange<H> {
         let owner = self.core.scope.owner.clone();
         let version = adapter.version.into();
         let session = Session { version, client, owner, ..Session::default() };
-        let handshake = Handshake { adapter, call, session, tries: 0 };
-        self.stage = Stage::Handshake(Box::new(handshake));
+        let handshake = Box::new(Handshake { adapter, call, session, tries: 0 });
+        let may_live = match self.session_id() {
+            Ok(id) => id.is_some_and(session::is_well_formed),
+            Err(_) => true,
+        };
+        match once && may_live {
+            true => self.find_session(Held::Handshake(handshake)),
+            false => self.open_session(handshake),
+        }
+    }
+
+    pub(super) fn open_session(&mut self, handshake: Box<Handshake>) {
+        self.stage = Stage::Handshake(handshake);
         self.core.emit(Effect::Random, Waiting::Stage);
     }
 

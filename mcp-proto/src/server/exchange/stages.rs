@@ -14,7 +14,7 @@ use crate::revision::{self, Adapter, Incoming};
 use crate::server::HttpRefusal;
 use crate::server::asks;
 use crate::server::endpoint::Route;
-use crate::server::intake::Answer;
+use crate::server::intake::{self, Answer};
 use crate::server::listening::Control;
 use crate::server::pending::Waiting;
 use crate::server::session::{self, Session, SessionChange};
@@ -70,6 +70,8 @@ pub(super) enum Stage {
 #[expect(clippy::large_enum_variant, reason = "the large one is the rule")]
 pub(super) enum Held {
     Message(Incoming),
+    /// A handshake, which must not name a session that lives.
+    Handshake(Box<Handshake>),
     Delete,
     Listen,
 }
@@ -275,8 +277,10 @@ impl<H: HttpRequest> HttpExchange<H> {
         let session = record
             .and_then(|record| Session::decode(&record.data))
             .filter(|session| session.owner == self.core.scope.owner);
-        let Some(session) = session else {
-            return self.refuse(&HttpRefusal::Session, held.id());
+        let (session, held) = match (session, held) {
+            (Some(session), held) => (session, held),
+            (None, Held::Handshake(handshake)) => return self.open_session(handshake),
+            (None, held) => return self.refuse(&HttpRefusal::Session, held.id()),
         };
         self.session = Some(id);
         match held {
@@ -285,6 +289,10 @@ impl<H: HttpRequest> HttpExchange<H> {
                     self.go_on_elsewhere();
                 }
                 self.select(incoming, Some(session));
+            }
+            Held::Handshake(handshake) => {
+                let refusal = HttpRefusal::BadRequest(intake::SHAKEN);
+                self.refuse(&refusal, handshake.call.id());
             }
             Held::Delete => {
                 self.stage = Stage::Delete;
@@ -367,6 +375,7 @@ impl Held {
     pub(super) fn id(&self) -> Option<&RequestId> {
         match self {
             Self::Message(incoming) => id_of(incoming),
+            Self::Handshake(handshake) => handshake.call.id(),
             Self::Delete | Self::Listen => None,
         }
     }

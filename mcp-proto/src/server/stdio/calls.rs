@@ -4,12 +4,16 @@ use super::{Ask, Running, Stdio};
 use crate::effect::Reply;
 use crate::frame::envelope::RequestId;
 use crate::frame::writer;
-use crate::model::Call;
-use crate::revision::{Adapter, Refused};
-use crate::server::CallId;
+use crate::model::{Call, Failure, FailureKind};
+use crate::revision::{Adapter, Refused, Subject};
 use crate::server::calls::Last;
 use crate::server::intake::{self, Answer};
 use crate::server::task::Task;
+use crate::server::{CallId, Notice};
+use core::time::Duration;
+
+/// How much time passes between two errors without id, and between two notices of skipped input.
+const PAUSE: Duration = Duration::from_secs(1);
 
 impl Stdio {
     pub(super) fn is_in_flight(&self, id: &RequestId) -> bool {
@@ -125,14 +129,54 @@ impl Stdio {
         self.refuse_in(adapter, refused, None);
     }
 
-    /// Without an id, an error is a message that older clients take for a broken one (C05).
+    /// Refuses under each id that could be read, and skips what must not be answered.
     pub(super) fn refuse_in(&mut self, adapter: &Adapter, refused: &Refused, batch: Option<u64>) {
-        if refused.id.is_some() || adapter.error_without_id {
-            self.expect(batch);
-            self.send(batch, |out| {
-                adapter.write_failure(out, refused.id.as_ref(), &refused.failure);
-            });
+        let failure = &refused.failure;
+        match &refused.subject {
+            Subject::Request(id) => self.send_failure(adapter, Some(id), failure, batch),
+            Subject::Requests(ids) => {
+                ids.iter().for_each(|id| self.send_failure(adapter, Some(id), failure, batch));
+            }
+            Subject::Unknown if self.may_say(adapter, failure) => {
+                self.unaddressed = Some(self.core.now);
+                self.send_failure(adapter, None, failure, batch);
+            }
+            Subject::Response(_) | Subject::Unknown => self.skip(&failure.message),
         }
+    }
+
+    /// Whether an error may be sent that has no id. Older clients take it for a broken message
+    /// (C05). A peer that answers it, or that only prints, would be answered for ever: what is no
+    /// JSON gets none, and the rest gets one in a second.
+    fn may_say(&self, adapter: &Adapter, failure: &Failure) -> bool {
+        let is_json = failure.kind != FailureKind::Parse;
+        let is_due = self.unaddressed.is_none_or(|last| self.core.now >= last + PAUSE);
+        adapter.error_without_id && is_json && is_due
+    }
+
+    fn send_failure(
+        &mut self,
+        adapter: &Adapter,
+        id: Option<&RequestId>,
+        failure: &Failure,
+        batch: Option<u64>,
+    ) {
+        self.expect(batch);
+        self.send(batch, |out| {
+            adapter.write_failure(out, id, failure);
+        });
+    }
+
+    /// Takes note of input that nobody can be answered for.
+    pub(super) fn skip(&mut self, why: &str) {
+        let now = self.core.now;
+        if self.skipped.told.is_some_and(|told| now < told + PAUSE) {
+            self.skipped.since += 1;
+            return;
+        }
+        let others = core::mem::take(&mut self.skipped.since);
+        self.skipped.told = Some(now);
+        self.core.notice(Notice::Skipped { why: why.to_owned(), others });
     }
 
     /// One more reply of a batch is to come.

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::{Batch, Handshake, Parked, Stdio};
+use crate::frame::lines::LineTooLong;
 use crate::model::{Call, Failure, FailureKind, Operation};
 use crate::revision::{
     self, Adapter, Context, Decoded, Established, Incoming, Preamble, Refused, Selection, Transport,
@@ -13,9 +14,23 @@ use crate::server::listening::Listening;
 use crate::server::session::SessionChange;
 
 impl Stdio {
-    pub(super) fn receive(&mut self, line: Bytes) {
+    pub(super) fn receive(&mut self, line: Result<Bytes, LineTooLong>) {
         let endpoint = self.core.endpoint.clone();
-        let incoming = match revision::read(line, &endpoint.limits().read()) {
+        let incoming = match line {
+            // Only messages may be on this stream (R24-STDIO-04), yet some parents print there.
+            Ok(line) if !is_message(&line) => return self.skip("a line that is no message"),
+            Ok(line) => revision::read(line, &endpoint.limits().read()),
+            Err(too_long) => {
+                let failure = Failure::new(FailureKind::Malformed, too_long.to_string());
+                match Refused::outlined(&too_long.outline, failure) {
+                    refused if refused.id().is_none() => {
+                        return self.skip(&refused.failure.message);
+                    }
+                    refused => Err(refused),
+                }
+            }
+        };
+        let incoming = match incoming {
             Ok(incoming) => incoming,
             Err(refused) => return self.refuse(&self.spokesman(), &refused),
         };
@@ -37,11 +52,13 @@ impl Stdio {
             }
             (Selection::Refused { adapter, failure }, Incoming::One(message)) => {
                 if let Some(id) = message.id() {
-                    self.refuse(adapter, &Refused { id: Some(id.clone()), failure });
+                    self.refuse(adapter, &Refused::new(Some(id.clone()), failure));
                 }
             }
-            (Selection::Refused { adapter, failure }, Incoming::Batch(_)) => {
-                self.refuse(adapter, &Refused { id: None, failure });
+            (Selection::Refused { adapter, failure }, Incoming::Batch(messages)) => {
+                if let Some(refused) = Refused::batch_of(messages, failure) {
+                    self.refuse(adapter, &refused);
+                }
             }
             // Nothing is ever pending here: a stream has no session's record to wait for.
             (Selection::AwaitSession, _) => {}
@@ -97,6 +114,9 @@ impl Stdio {
                 let answer = malformed("this method stands alone, never in a batch");
                 self.answer(adapter, &call, answer, batch);
             }
+            Plan::Handshake if self.established.is_some() && !self.begins_anew() => {
+                self.answer(adapter, &call, malformed(intake::SHAKEN), batch);
+            }
             Plan::Handshake => {
                 let adapters = self.core.endpoint.adapters();
                 let adapter = intake::negotiated(adapters, None, &call).unwrap_or(*adapter);
@@ -116,6 +136,17 @@ impl Stdio {
             }
             Plan::Run => self.park(adapter, call, batch),
         }
+    }
+
+    /// Forgets what an earlier handshake settled, where that is allowed.
+    fn begins_anew(&mut self) -> bool {
+        let allowed = self.core.endpoint.shared().allow_reinitialize;
+        if let Some(index) = self.listening.iter().position(|it| it.request().is_none() && allowed)
+        {
+            let listening = self.listening.swap_remove(index);
+            self.core.abandon(listening.waiting());
+        }
+        allowed
     }
 
     fn park(&mut self, adapter: &Adapter, mut call: Call, batch: Option<u64>) {
@@ -175,6 +206,12 @@ impl Stdio {
             self.core.answered(ask.id, answer);
         }
     }
+}
+
+/// Whether a line could be a message at all: an object, or a batch.
+fn is_message(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    matches!(line.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
 impl Parked {

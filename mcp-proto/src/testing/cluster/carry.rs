@@ -115,6 +115,7 @@ impl<A: Application> Cluster<A> {
                     self.follow(id, call, script);
                 }
             }
+            Output::Event(Event::Notice(_)) => {}
             Output::Effect(effect, Effect::Hub(op)) => {
                 self.effects += 1;
                 let reply = self.hub.perform(self.now, id.0, effect, &apart(op));
