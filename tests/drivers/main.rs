@@ -1,6 +1,7 @@
 //! Both drivers, on real sockets, pipes and processes: what they must do alike.
 
 mod client;
+mod command_line;
 mod examples;
 mod http;
 mod local;

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{
+    Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio,
+};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -87,6 +89,19 @@ impl Server {
     pub(crate) fn wait(&mut self) -> ExitStatus {
         self.child.wait().expect("an exit status")
     }
+}
+
+/// Runs a program to its end, which it has only so long to come to.
+pub(crate) fn bounded(command: &mut Command) -> Output {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Server { child, _watchdog } = &mut Server::start(command);
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let (mut out, mut err) = (child.stdout.take().expect("piped"), child.stderr.take());
+    thread::scope(|scope| {
+        scope.spawn(|| err.as_mut().map(|err| err.read_to_end(&mut stderr)));
+        out.read_to_end(&mut stdout).expect("read");
+    });
+    Output { status: child.wait().expect("an exit status"), stdout, stderr }
 }
 
 impl Drop for Server {

@@ -8,6 +8,7 @@ use mcp_proto::model::{
     elicit_accept, elicit_cancel, elicit_decline,
 };
 use mcp_proto::service::client::{Asked, Declined};
+use mcp_proto::{Printable, PrintableLines};
 use serde_json::{Map, Value};
 
 use crate::terminal::{Terminal, read};
@@ -32,12 +33,12 @@ pub(crate) async fn at(terminal: Terminal, asked: Asked) -> Result<Answer, Decli
 fn answer(question: InputRequest) -> Result<Answer, Declined> {
     match question {
         InputRequest::Elicit(Form { message, schema, .. }) => {
-            eprintln!("\n{message}");
+            eprintln!("\n{}", PrintableLines(&message));
             let Some(content) = filled(&schema) else { return Ok(elicit_cancel()) };
             agreed("Send this?", &content)
         }
         InputRequest::ElicitUrl { message, url, .. } => {
-            eprintln!("\n{message}\n  {url}");
+            eprintln!("\n{}\n  {}", PrintableLines(&message), Printable(&url));
             agreed("Did you go there?", &Map::new())
         }
         _ => Err(Declined::failed("this client asks people only")),
@@ -61,7 +62,7 @@ fn filled(schema: &FormSchema) -> Option<Map<String, Value>> {
                     content.insert(field.name.clone(), value);
                     break;
                 }
-                Err(bad) => eprintln!("  {bad}"),
+                Err(bad) => eprintln!("  {}", Printable(&bad.to_string())),
             }
         }
     }

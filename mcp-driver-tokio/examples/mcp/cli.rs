@@ -5,7 +5,7 @@ use std::pin::pin;
 use futures_util::future::{Either, join, select};
 use mcp_proto::model::{Filter, Json, ReplyValue, Request, Tool};
 use mcp_proto::service::client::{
-    Client, ClientError, Connect, Erred, Event, Pending, StartProcess, ask_with,
+    Client, ClientError, Connect, Erred, Event, ListenEvent, Pending, StartProcess, ask_with,
 };
 use serde_json::{Map, Value};
 
@@ -130,18 +130,18 @@ async fn say<D>(
         Verb::Listen(uris) => {
             let mut filter = Filter::lists();
             filter.uris.clone_from(uris);
-            let mut listening = client.listen(filter);
-            while let Some(event) = listening.next().await {
-                show.heard(&event?);
-            }
-            return Ok(0);
+            listen(client, &filter, &show, terminal).await?;
+            return Ok(3);
         }
         Verb::Ping => {
             client.ping().await?;
             show.pong();
             return Ok(0);
         }
-        Verb::Describe => return describe(client, &show).await.map(|()| 0),
+        Verb::Describe => {
+            describe(client, &show, terminal).await;
+            return Ok(0);
+        }
     };
     let reply = with_progress(client.call(request), terminal).await?;
     show.reply(&reply);
@@ -162,24 +162,62 @@ fn typed(arguments: &Arguments, tools: Option<Vec<Tool>>, name: &str) -> Map<Str
     arguments.as_json(is_string)
 }
 
-async fn describe<D>(client: &Client<D>, show: &Show) -> Result<(), ClientError> {
-    let Some(server) = client.server() else { return Ok(()) };
+/// Tells of changes, and listens again where the server ended that, as it does when it is started
+/// anew. Gives up once nothing was told between two ends for `TRIES` times.
+async fn listen<D>(
+    client: &Client<D>,
+    filter: &Filter,
+    show: &Show,
+    terminal: &Terminal,
+) -> Result<(), ClientError> {
+    const TRIES: u32 = 5;
+    let mut in_vain = 0;
+    loop {
+        let mut listening = client.listen(filter.clone());
+        while let Some(event) = listening.next().await {
+            let event = event?;
+            if !matches!(event, ListenEvent::Listening(_)) {
+                in_vain = 0;
+            }
+            show.heard(&event);
+        }
+        in_vain += 1;
+        if in_vain > TRIES {
+            terminal.say("mcp: the server ended the subscription time and again");
+            return Ok(());
+        }
+        terminal.say("mcp: the server ended the subscription; listening again");
+        show.heard(&ListenEvent::Missed);
+    }
+}
+
+/// Shows what the server says of itself. A list that cannot be had hides no other.
+async fn describe<D>(client: &Client<D>, show: &Show, terminal: &Terminal) {
+    let Some(server) = client.server() else { return };
     let declared: Option<Value> =
         server.description.declared.as_ref().and_then(|it: &Json| it.decode().ok());
     let declares = |what: &str| declared.as_ref().is_some_and(|it| it.get(what).is_some());
     let mut offers = Offers::default();
     if declares("tools") {
-        offers.tools = client.list_tools().await?;
+        offers.tools = listed("tools", client.list_tools(), terminal).await;
     }
     if declares("resources") {
-        offers.resources = client.list_resources().await?;
-        offers.templates = client.list_resource_templates().await?;
+        offers.resources = listed("resources", client.list_resources(), terminal).await;
+        offers.templates =
+            listed("resource templates", client.list_resource_templates(), terminal).await;
     }
     if declares("prompts") {
-        offers.prompts = client.list_prompts().await?;
+        offers.prompts = listed("prompts", client.list_prompts(), terminal).await;
     }
     show.server(&server, declared.as_ref(), &offers);
-    Ok(())
+}
+
+/// What is in a list; nothing where it cannot be had, with a word on why.
+async fn listed<T: 'static>(what: &str, list: Pending<Vec<T>>, terminal: &Terminal) -> Vec<T> {
+    list.await.unwrap_or_else(|error| {
+        terminal.say(&format!("warning: no list of {what}: {error}"));
+        Vec::new()
+    })
 }
 
 /// The result of a call, and how far it has come until then.

@@ -1,11 +1,22 @@
 //! What is printed: for people, or as JSON for programs.
 
+use std::io::{IsTerminal, stdout};
+
+use mcp_proto::PrintableLines;
 use mcp_proto::model::{
     Body, Change, Content, Contents, Json, Prompt, PromptArgument, Reply, ReplyValue, Resource,
     ResourceTemplate, Tool,
 };
 use mcp_proto::service::client::{ListenEvent, Server};
 use serde_json::{Value, json};
+
+/// A line as `println!` has it. What a server says cannot act on a terminal; in a pipe or a file it
+/// is as it came.
+macro_rules! line {
+    ($($words:tt)*) => {
+        print_line(&format!($($words)*))
+    };
+}
 
 pub(crate) struct Show {
     pub(crate) json: bool,
@@ -29,17 +40,17 @@ impl Show {
                     "name": tool.name, "title": tool.title, "description": tool.description,
                     "inputSchema": schema, "outputSchema": decoded(tool.output_schema.as_ref()),
                 });
-                println!("{}", said(described));
+                line!("{}", said(described));
             } else {
                 let parameters = schema.as_ref().map(parameters).unwrap_or_default();
-                println!("{}{parameters}{}", tool.name, described(tool.description.as_ref()));
+                line!("{}{parameters}{}", tool.name, described(tool.description.as_ref()));
             }
         }
     }
 
     pub(crate) fn reply(&self, reply: &Reply) {
         if self.json {
-            println!("{}", reply.raw);
+            line!("{}", reply.raw);
             return;
         }
         match &reply.value {
@@ -47,19 +58,19 @@ impl Show {
                 result.content.iter().for_each(content);
                 // What is for programs has a text beside it, or else is shown itself.
                 if let (true, Some(structured)) = (result.content.is_empty(), &result.structured) {
-                    println!("{structured}");
+                    line!("{structured}");
                 }
             }
             ReplyValue::Resource(result) => {
-                result.contents.iter().for_each(|contents| println!("{}", body(contents)));
+                result.contents.iter().for_each(|contents| line!("{}", body(contents)));
             }
             ReplyValue::Prompt(result) => {
                 for message in &result.messages {
-                    println!("{}:", message.role.as_str());
+                    line!("{}:", message.role.as_str());
                     content(&message.content);
                 }
             }
-            _ => println!("{}", reply.raw),
+            _ => line!("{}", reply.raw),
         }
     }
 
@@ -73,14 +84,14 @@ impl Show {
             _ => ("missed", None),
         };
         match (self.json, uri) {
-            (true, uri) => println!("{}", said(json!({ "event": kind, "uri": uri }))),
-            (false, Some(uri)) => println!("{kind} {uri}"),
-            (false, None) => println!("{kind}"),
+            (true, uri) => line!("{}", said(json!({ "event": kind, "uri": uri }))),
+            (false, Some(uri)) => line!("{kind} {uri}"),
+            (false, None) => line!("{kind}"),
         }
     }
 
     pub(crate) fn pong(&self) {
-        println!("{}", if self.json { "{}" } else { "it is alive" });
+        line!("{}", if self.json { "{}" } else { "it is alive" });
     }
 
     pub(crate) fn server(&self, server: &Server, declared: Option<&Value>, offers: &Offers) {
@@ -98,12 +109,12 @@ impl Show {
                 "resourceTemplates": all(templates, |it| it.uri_template.as_str()),
                 "prompts": all(prompts, |it| &it.name),
             });
-            println!("{}", said(described));
+            line!("{}", said(described));
             return;
         }
-        println!("{name} {version}, speaking {revision}");
+        line!("{name} {version}, speaking {revision}");
         if let Some(instructions) = &description.instructions {
-            println!("\n{instructions}");
+            line!("\n{instructions}");
         }
         section("tools", tools, |it| it.name.clone());
         section("resources", resources, |it| format!("{}{}", it.uri, described(Some(&it.name))));
@@ -119,8 +130,15 @@ impl Show {
             format!("{}{arguments}{}", it.name, described(it.description.as_ref()))
         });
         if let Some(declared) = declared {
-            println!("\ncapabilities: {declared}");
+            line!("\ncapabilities: {declared}");
         }
+    }
+}
+
+fn print_line(line: &str) {
+    match stdout().is_terminal() {
+        true => println!("{}", PrintableLines(line)),
+        false => println!("{line}"),
     }
 }
 
@@ -130,10 +148,10 @@ fn all<T>(items: &[T], name: impl Fn(&T) -> &str) -> Vec<&str> {
 
 fn section<T>(title: &str, items: &[T], line: impl Fn(&T) -> String) {
     if !items.is_empty() {
-        println!("\n{title}:");
+        line!("\n{title}:");
     }
     for item in items {
-        println!("  {}", line(item));
+        line!("  {}", line(item));
     }
 }
 
@@ -180,12 +198,12 @@ fn body(contents: &Contents) -> String {
 
 fn content(content: &Content) {
     match content {
-        Content::Text { text, .. } => println!("{text}"),
+        Content::Text { text, .. } => line!("{text}"),
         Content::Image { data, mime_type, .. } | Content::Audio { data, mime_type, .. } => {
-            println!("[{mime_type}, {} bytes]", data.len());
+            line!("[{mime_type}, {} bytes]", data.len());
         }
-        Content::Resource { contents, .. } => println!("{}", body(contents)),
-        Content::Link(resource) => println!("[{}: {}]", resource.name, resource.uri),
-        _ => println!("[something that this client cannot show]"),
+        Content::Resource { contents, .. } => line!("{}", body(contents)),
+        Content::Link(resource) => line!("[{}: {}]", resource.name, resource.uri),
+        _ => line!("[something that this client cannot show]"),
     }
 }

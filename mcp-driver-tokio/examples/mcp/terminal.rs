@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use mcp_proto::model::Progress;
+use mcp_proto::{Printable, PrintableLines};
 
 /// A handle to the terminal.
 #[derive(Clone)]
@@ -27,7 +28,7 @@ impl Default for Terminal {
 impl Terminal {
     /// A line of text.
     pub(crate) fn say(&self, line: &str) {
-        self.bar.suspend(|| eprintln!("{line}"));
+        self.bar.suspend(|| eprintln!("{}", PrintableLines(line)));
     }
 
     /// Draws a bar, or a count where nobody knows the end.
@@ -42,7 +43,8 @@ impl Terminal {
         } else {
             self.bar.set_position(update.progress.max(0.0) as u64);
         }
-        self.bar.set_message(update.message.unwrap_or_default());
+        let message = update.message.unwrap_or_default();
+        self.bar.set_message(Printable(&message).to_string());
     }
 
     /// Takes the bar away.
@@ -82,7 +84,7 @@ fn style(template: &str) -> ProgressStyle {
 
 /// A line that a person types; none where the terminal is closed.
 pub(crate) fn read(prompt: &str) -> Option<String> {
-    eprint!("{prompt}");
+    eprint!("{}", PrintableLines(prompt));
     stderr().flush().ok()?;
     let mut line = String::new();
     let read = stdin().read_line(&mut line).ok()?;
