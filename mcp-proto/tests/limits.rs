@@ -60,22 +60,37 @@ fn as_many_calls_run_as_may_and_the_next_is_parked() {
 }
 
 #[test]
-fn input_stops_when_as_many_calls_are_parked_as_may() {
-    let (mut world, _) = stdio();
-    let mut peer = Peer::new(MODERN, Wire::Stdio);
+fn a_call_beyond_those_that_may_be_parked_is_refused_and_input_goes_on() {
     let limits = Limits::default();
-    for _ in 0..limits.in_flight + limits.parked - 1 {
-        world.send(&call(&mut peer, "hang"));
+    // By their number, and by their bytes.
+    for (most, size) in [(limits.parked, 0), (4, limits.message / 4)] {
+        let (mut world, started) = stdio();
+        let peer = Peer::new(MODERN, Wire::Stdio);
+        let filler = format!(r#""name":"hang","arguments":{{"x":"{}"}}"#, "x".repeat(size));
+        let call = |id: usize| {
+            let text = peer.request_as(&id.to_string(), "tools/call", &filler, "");
+            let mut line = text.into_bytes();
+            line.push(b'\n');
+            line
+        };
+        let all = limits.in_flight + most;
+        (0..=all).for_each(|id| world.send(&call(id)));
+        world.run();
+        assert_eq!(started.get(), limits.in_flight);
+        let said = text(world.take_sent());
+        let last = format!(r#""id":{all},"error":{{"code":-32603,"message":"busy"#);
+        assert!(said.contains(&last), "{said}");
+        assert_eq!(said.lines().count(), if size == 0 { 1 } else { 2 }, "{said}");
+        assert!(world.machine().wants_input());
+        // What ends makes room for what waits.
+        world.send(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n");
+        world.run();
+        assert_eq!(started.get(), limits.in_flight + 1);
+        // The end of the input ends them all (R26-STDIO-16).
+        world.send_eof();
+        world.run_for(limits.eof_grace);
+        assert!(world.is_closed());
     }
-    world.run();
-    assert!(world.machine().wants_input());
-    world.send(&call(&mut peer, "hang"));
-    world.run();
-    assert!(!world.machine().wants_input());
-    let next = call(&mut peer, "hang");
-    world.send(&next);
-    world.run();
-    assert_eq!(world.waiting(), next.len());
 }
 
 #[test]

@@ -20,7 +20,8 @@ pub struct Limits {
     pub batch: usize,
     /// Calls that run at once on one connection; further ones are parked.
     pub in_flight: usize,
-    /// Messages that wait for a call to end. When they are full, input stops.
+    /// Calls that wait for others to end, on stdio, and no more than [`message`](Self::message)
+    /// bytes of them; further ones are refused at once, as -32603. 1,024.
     pub parked: usize,
     /// Bytes of output that may wait for a reader before its stream is given up.
     pub queued_bytes: usize,
@@ -60,7 +61,7 @@ impl Default for Limits {
             depth: 128,
             batch: 100,
             in_flight: 64,
-            parked: 256,
+            parked: 1_024,
             queued_bytes: 1 << 20,
             undecided: Duration::from_secs(5),
             heartbeat: Duration::from_secs(15),

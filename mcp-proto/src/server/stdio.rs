@@ -22,8 +22,9 @@ use crate::time::{Instant, earlier};
 /// A server on a pair of byte streams, with one message per line (R24-STDIO-02): stdin and
 /// stdout, a socket, a pipe. See [`Machine`] for how to drive it.
 ///
-/// Calls run concurrently; when too many do, further ones are parked, while everything else is
-/// handled at once. After the end of the input the calls that run get a grace, then they are
+/// Calls run concurrently; when too many do, further ones are parked, and refused once too many are.
+/// What could let them go on (answers to questions, cancellations, the end of the input) is read
+/// behind any number of calls. Only output that waits for its reader holds input up. After the end of the input the calls that run get a grace, then they are
 /// cancelled (R26-STDIO-16).
 #[derive(Debug)]
 pub struct Stdio {
@@ -361,14 +362,9 @@ impl Machine for Stdio {
         earlier(grace, asks.fold(self.core.poll_timeout(), earlier))
     }
 
-    /// False while too many calls are parked, or while a reader that stalls leaves too much
-    /// output waiting.
+    /// False while a reader that stalls leaves too much output waiting.
     fn wants_input(&self) -> bool {
-        let limits = self.core.endpoint.limits();
-        self.life == Life::Open
-            && self.parked.len() < limits.parked
-            && self.parked_bytes <= limits.message
-            && self.has_room()
+        self.life == Life::Open && self.has_room()
     }
 
     fn closing(&self) -> Closing {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_proto::effect::{EffectError, EffectId, Reply};
 use mcp_proto::model::{InputRequest, LogMessage, Outcome, Progress};
 use mcp_proto::revision::Published;
-use mcp_proto::server::{AskId, CallId, Closing, Machine, Output};
+use mcp_proto::server::{AskId, CallId, Closing, Event, Machine, Output};
 use mcp_proto::time::Instant;
 
 /// What is wrong.
@@ -17,6 +17,8 @@ pub(crate) enum Fault {
     Draining,
     /// A reply that nobody waits for is passed on as one that the first effect waits for.
     Replies,
+    /// No input is taken while two calls are under way.
+    Parking,
 }
 
 /// A machine that works but for one fault.
@@ -24,11 +26,14 @@ pub(crate) struct Broken<M> {
     pub(crate) machine: M,
     pub(crate) fault: Fault,
     pub(crate) mark: bool,
+    /// Calls under way.
+    pub(crate) calls: usize,
 }
 
 impl<M: Machine> Machine for Broken<M> {
     fn handle_input(&mut self, now: Instant, input: &[u8]) -> usize {
         match (self.fault, input) {
+            (Fault::Parking, _) if self.calls > 1 => 0,
             (Fault::Splitting, [b'\n', rest @ ..]) => 1 + self.machine.handle_input(now, rest),
             _ => self.machine.handle_input(now, input),
         }
@@ -56,6 +61,7 @@ impl<M: Machine> Machine for Broken<M> {
     }
 
     fn respond(&mut self, call: CallId, outcome: Outcome) {
+        self.calls = self.calls.saturating_sub(1);
         self.machine.respond(call, outcome);
     }
 
@@ -92,7 +98,9 @@ impl<M: Machine> Machine for Broken<M> {
     }
 
     fn poll_output(&mut self) -> Option<Output> {
-        self.machine.poll_output()
+        let output = self.machine.poll_output();
+        self.calls += usize::from(matches!(output, Some(Output::Event(Event::Call(..)))));
+        output
     }
 
     fn transmit(&mut self, out: &mut Vec<u8>) {

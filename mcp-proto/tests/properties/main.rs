@@ -9,6 +9,7 @@
 mod fixture;
 
 mod broken;
+mod relief;
 mod schedule;
 mod traffic;
 
@@ -188,7 +189,8 @@ fn reach<M: Machine>(subject: Subject<M>, marks: &[&str]) {
 
 /// Whether the property notices that machines have `fault`.
 fn catches<M: Machine>(subject: Subject<M>, manners: BoxedStrategy<Manner>, fault: Fault) -> bool {
-    let make = |head: &Head| Broken { machine: (subject.machine)(head), fault, mark: false };
+    let make =
+        |head: &Head| Broken { machine: (subject.machine)(head), fault, mark: false, calls: 0 };
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) };
     compare(&mut TestRunner::new(config), subject.schedules, manners, make).is_err()
 }
@@ -244,6 +246,25 @@ fn a_planted_fault_in_draining_is_found() {
 #[test]
 fn a_planted_fault_in_replies_is_found() {
     assert!(catches(exchange(), among_strangers(), Fault::Replies));
+}
+
+#[test]
+fn whatever_is_parked_what_relieves_it_gets_through() {
+    let made = || Stdio::new(endpoint(), Instant::ZERO);
+    let outcome = runner().run(&relief::floods(), |flood| relief::gets_through(made(), &flood));
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+    println!("{CASES} floods");
+}
+
+#[test]
+fn a_planted_fault_in_parking_is_found() {
+    let made = || {
+        let machine = Stdio::new(endpoint(), Instant::ZERO);
+        Broken { machine, fault: Fault::Parking, mark: false, calls: 0 }
+    };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) };
+    let mut runner = TestRunner::new(config);
+    assert!(runner.run(&relief::floods(), |flood| relief::gets_through(made(), &flood)).is_err());
 }
 
 /// Properties of traffic in which nothing happens would prove nothing.

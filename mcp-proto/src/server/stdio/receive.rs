@@ -154,14 +154,27 @@ impl Stdio {
         let tool = published.called(adapter, &call);
         match intake::take_answers(adapter, tool, &mut call) {
             Ok(()) => {
-                self.expect(batch);
                 let parked = Parked { adapter: *adapter, call, batch };
+                if !self.can_park(&parked) {
+                    let busy =
+                        "busy: too many calls are under way; call again when some have ended";
+                    let busy = Answer::Failure(Failure::new(FailureKind::Internal, busy));
+                    return self.answer(adapter, &parked.call, busy, batch);
+                }
+                self.expect(batch);
                 self.parked_bytes += parked.size();
                 self.parked.push_back(parked);
                 self.unpark();
             }
             Err(failure) => self.answer(adapter, &call, Answer::Failure(failure), batch),
         }
+    }
+
+    /// Whether one more call may run, or wait for others.
+    fn can_park(&self, one: &Parked) -> bool {
+        let limits = self.core.endpoint.limits();
+        let fits = self.parked_bytes + one.size() <= limits.message || self.parked.is_empty();
+        self.running.len() < limits.in_flight || (self.parked.len() < limits.parked && fits)
     }
 
     /// What a client sets once, it sets for its process.
