@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::core::Core;
 use super::exchange::Buffers;
 use super::machine::IDS;
-use super::{AskId, CallId, Endpoint, HttpExchange, HttpRefusal, Machine, Output};
+use super::{AskId, CallId, Endpoint, HttpExchange, HttpRefusal, Machine, Notice, Output};
 use crate::effect::{EffectError, EffectId, Reply};
 use crate::frame::http1::server::{Event, Server};
 use crate::frame::http1::{Closing, Refusal, RequestHead};
@@ -92,6 +92,8 @@ impl Connection {
         if let Some(exchange) = current(&mut self.current) {
             return exchange.handle_refused(refusal);
         }
+        let notice = Notice::of_framing(refusal).map(super::Event::Notice);
+        self.outputs.extend(notice.map(Output::Event));
         let mut body = Vec::new();
         let refusal = HttpRefusal::Framing(refusal);
         refusal.write_body(None, &mut body);

@@ -9,6 +9,8 @@ use crate::model::{Call, InputRequest, Json, LogMessage, Outcome, Progress};
 use crate::revision::Published;
 use crate::time::Instant;
 
+use super::Notice;
+
 /// Names one call of one machine. Ids are never reused within a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallId(pub(crate) u64);
@@ -82,33 +84,8 @@ pub enum Event {
     Cancelled(CallId),
     /// What came of a question; see [`Machine::ask`]. It comes once.
     Answered(AskId, Answered),
-    /// Something for the server's log.
+    /// Something for the server's log. A peer can bring about as many as it likes.
     Notice(Notice),
-}
-
-/// What the operator of a server may want to know, and no peer is told. Displays as one line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Notice {
-    /// Input was skipped, since it could not be answered. There is at most one such notice in a
-    /// second.
-    Skipped {
-        /// What was wrong with it.
-        why: String,
-        /// How much more was skipped since the last notice.
-        others: u64,
-    },
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Skipped { why, others: 0 } => write!(f, "input was skipped: {why}"),
-            Self::Skipped { why, others } => {
-                write!(f, "input was skipped: {why} (and {others} more since the last notice)")
-            }
-        }
-    }
 }
 
 /// One byte stream's server.

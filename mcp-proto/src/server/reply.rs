@@ -163,14 +163,17 @@ impl Reply {
     }
 
     /// A message before the final one, which `write` appends on one line. It is left out where
-    /// the reply cannot carry it, or where too much waits for a reader that stalls.
-    pub(crate) fn notify(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    /// the reply cannot carry it, or where too much waits for a reader that stalls: then this is
+    /// false.
+    pub(crate) fn notify(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> bool {
         if self.can_stream() {
             self.open();
-            if !self.is_stalled() {
-                self.event(write);
+            if self.is_stalled() {
+                return false;
             }
+            self.event(write);
         }
+        true
     }
 
     /// Makes the reply a stream, if it can be one and is nothing else yet.

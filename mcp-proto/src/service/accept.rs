@@ -6,10 +6,11 @@ use core::pin::{Pin, pin};
 use core::task::{Context, Poll};
 use core::time::Duration;
 use std::io::{self, ErrorKind};
-use std::sync::Arc;
 
 use super::crowd::{Crowd, Member};
+use super::notices::Notices;
 use super::{Listener, Runtime, Threading, Timer};
+use crate::server::{Bound, Notice};
 
 /// How long to wait after an error that will come again at once, such as too many open files;
 /// doubles up to [`LONGEST_PAUSE`].
@@ -19,9 +20,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// How many connections one poll accepts before other tasks get their turn.
 const AT_ONCE: usize = 64;
 
-/// Who is told what a listener goes through.
-pub(crate) type Notice = Arc<dyn Fn(&str) + Send + Sync>;
-
 /// On what terms requests come and go.
 #[derive(Clone)]
 pub(crate) struct Terms {
@@ -29,16 +27,7 @@ pub(crate) struct Terms {
     pub(crate) most: usize,
     /// How long calls may run on at the end.
     pub(crate) grace: Duration,
-    pub(crate) notice: Option<Notice>,
-}
-
-impl Terms {
-    /// Tells whoever wants to know.
-    pub(crate) fn tell(&self, text: impl FnOnce() -> String) {
-        if let Some(notice) = &self.notice {
-            notice(&text());
-        }
-    }
+    pub(crate) notices: Notices,
 }
 
 /// How connections are accepted and ended.
@@ -82,7 +71,9 @@ impl<R> Acceptor<'_, R> {
         }
         timer.as_mut().reset(self.runtime.now() + self.terms.grace);
         if !crowd.drain(timer).await {
-            self.terms.tell(|| "connections were cut off: their calls did not end in time".into());
+            self.terms
+                .notices
+                .say(|| "connections were cut off: their calls did not end in time".into());
         }
     }
 
@@ -102,6 +93,8 @@ impl<R> Acceptor<'_, R> {
                 return Poll::Pending;
             }
             if crowd.poll_fewer_than(self.terms.most, cx).is_pending() {
+                let full = Notice::Bound(Bound::Connections);
+                self.terms.notices.tell(self.runtime.now(), &full);
                 return Poll::Pending;
             }
             match listener.poll_accept(cx) {
@@ -113,7 +106,8 @@ impl<R> Acceptor<'_, R> {
                 Poll::Ready(Err(error)) if concerns_one_connection(&error) => {}
                 Poll::Ready(Err(error)) => {
                     self.terms
-                        .tell(|| format!("no connection could be accepted, trying again: {error}"));
+                        .notices
+                        .say(|| format!("no connection could be accepted, trying again: {error}"));
                     let next = pause.map_or(PAUSE, |pause| LONGEST_PAUSE.min(2 * pause));
                     timer.as_mut().reset(self.runtime.now() + next);
                     *pause = Some(next);

@@ -11,8 +11,8 @@ use futures_io::{AsyncRead, AsyncWrite};
 use futures_util::future::poll_fn;
 use http::Extensions;
 
-use super::accept::Notice;
 use super::live::Live;
+use super::notices::Notices;
 use super::run::Loop;
 use super::trace;
 use super::work::Work;
@@ -37,7 +37,7 @@ struct Inner<R, M: Threading> {
     sessions: Arc<dyn SessionStore>,
     hub: Arc<dyn Hub>,
     guard: Option<Guard>,
-    notice: Option<Notice>,
+    notices: Notices,
 }
 
 /// A machine whose calls may come by HTTP requests.
@@ -140,22 +140,21 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
         hub: Arc<dyn Hub>,
         guard: Option<Guard>,
     ) -> Self {
-        Self(Arc::new(Inner { live, runtime, sessions, hub, guard, notice: None }))
+        let notices = Notices::default();
+        Self(Arc::new(Inner { live, runtime, sessions, hub, guard, notices }))
     }
 
-    /// The same, before it is shared, with someone to tell what machines notice.
-    pub(crate) fn telling(mut self, notice: Option<Notice>) -> Self {
+    /// The same, before it is shared, with someone to tell.
+    pub(crate) fn telling(mut self, notices: Notices) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
-            inner.notice = notice;
+            inner.notices = notices;
         }
         self
     }
 
-    /// Tells the operator.
-    pub(crate) fn tell(&self, what: &impl fmt::Display) {
-        if let Some(notice) = &self.0.notice {
-            notice(&what.to_string());
-        }
+    /// Whom to tell what happens.
+    pub(crate) fn notices(&self) -> &Notices {
+        &self.0.notices
     }
 
     /// The service, as it is now.

@@ -10,6 +10,7 @@ use http::Extensions;
 
 use super::accept::{Acceptor, Terms};
 use super::crowd::{Member, Stage};
+use super::notices::Notices;
 use super::site::Site;
 use super::updater::{Unfit, Updater};
 use super::{
@@ -61,7 +62,11 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
             sessions: Arc::new(MemorySessionStore::new()),
             hub: Arc::new(MemoryHub::new()),
             guard: None,
-            terms: Terms { most: Self::CONNECTIONS, grace: Self::SHUTDOWN_GRACE, notice: None },
+            terms: Terms {
+                most: Self::CONNECTIONS,
+                grace: Self::SHUTDOWN_GRACE,
+                notices: Notices::default(),
+            },
         }
     }
 
@@ -161,10 +166,11 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
     }
 
     /// Tells `notice` of what the listener goes through: whom it answers, where other machines can
-    /// reach it; that files ran out; that connections had to be cut off. One line each, for the
-    /// server's log.
+    /// reach it; hosts and origins that are refused, and bounds that are reached, with the setting
+    /// of each; that files ran out; that connections had to be cut off. One line each, for the
+    /// server's log; of what peers bring about, one of a kind in ten seconds. It must not wait.
     pub fn on_notice(mut self, notice: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.terms.notice = Some(Arc::new(notice));
+        self.terms.notices = Notices::new(notice);
         self
     }
 
@@ -201,7 +207,7 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
         let announcer = Announcer::new(Arc::clone(&self.hub), move || driver.now(), "");
         let (service, driver) = (self.service, self.driver);
         let host = Host::guarded(service, driver, self.sessions, self.hub, self.guard)
-            .telling(self.terms.notice.clone());
+            .telling(self.terms.notices.clone());
         Ok((Site::new(host, announcer, unfit, self.endpoint.build()), self.terms))
     }
 }
@@ -235,9 +241,8 @@ impl<D: Driver<M>, M: Threading> HttpServer<D, M> {
         until: impl Future<Output = ()>,
         spawn: impl Fn(&D, Served<D, M>),
     ) -> Result<(), Error> {
-        let notice = self.terms.notice.as_ref();
-        if let Some(notice) = notice.filter(|_| !self.local_addr.ip().is_loopback()) {
-            notice(&self.to_string());
+        if !self.local_addr.ip().is_loopback() {
+            self.terms.notices.say(|| self.to_string());
         }
         let Self { site, listener, terms, .. } = self;
         let acceptor = Acceptor { runtime: site.host.runtime(), terms };

@@ -72,6 +72,7 @@ mod live;
 mod memory;
 mod need_input;
 mod needs;
+mod notices;
 mod outbox;
 mod outliving;
 mod parts;

@@ -11,7 +11,7 @@ use futures_io::{AsyncRead, AsyncWrite};
 use super::host::Carrier;
 use super::work::Work;
 use super::{Outliving, Runtime, Threading, Timer};
-use crate::server::Closing;
+use crate::server::{Bound, Closing, Notice};
 use crate::time::{Instant, earlier};
 
 /// How much is read at once. It lives on the stack, so that a stream without traffic has no
@@ -154,6 +154,9 @@ where
     /// Tells the machine what time it is, if it wants to know.
     fn tick(&mut self, now: Instant) -> bool {
         if self.given_up().is_some_and(|at| at <= now) {
+            if self.machine.closing() == Closing::Open {
+                self.work.tell(&Notice::Bound(Bound::Unread));
+            }
             self.break_off(now, ErrorKind::TimedOut.into());
             return true;
         }

@@ -10,9 +10,9 @@ use futures_io::{AsyncRead, AsyncWrite};
 use futures_util::FutureExt;
 use http::Extensions;
 
-use super::accept::Notice;
 use super::crowd::{Crowd, Member, Stage};
 use super::live::Live;
+use super::notices::Notices;
 use super::updater::Updater;
 use super::{
     Announcer, Driver, Error, Host, Hub, Later, Local, MemoryHub, MemorySessionStore, Outliving,
@@ -30,7 +30,7 @@ pub struct StdioServer<D, M: Threading = Shared> {
     endpoint: EndpointBuilder,
     sessions: Arc<dyn SessionStore>,
     hub: Arc<dyn Hub>,
-    notice: Option<Notice>,
+    notices: Notices,
 }
 
 impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
@@ -38,7 +38,14 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
     pub fn new(driver: D, service: Service<M>) -> Self {
         let endpoint = Endpoint::builder(service.catalog().clone());
         let (sessions, hub) = (Arc::new(MemorySessionStore::new()), Arc::new(MemoryHub::new()));
-        Self { driver, live: Live::new(service), endpoint, sessions, hub, notice: None }
+        Self {
+            driver,
+            live: Live::new(service),
+            endpoint,
+            sessions,
+            hub,
+            notices: Notices::default(),
+        }
     }
 
     /// Keeps sessions and events in `store`, where other processes find them too.
@@ -82,7 +89,7 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
     /// Tells `notice` of input that was skipped, since it was no message and had nobody to answer.
     /// One line each, for the server's log, and no more than one in a second.
     pub fn on_notice(mut self, notice: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.notice = Some(Arc::new(notice));
+        self.notices = Notices::new(notice);
         self
     }
 
@@ -100,7 +107,7 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
         let ended = Arc::new(Mutex::new(None));
         let served = Served {
             host: Host::live(self.live, self.driver.clone(), self.sessions, self.hub, None)
-                .telling(self.notice),
+                .telling(self.notices),
             endpoint: self.endpoint.build(),
             stream,
             member: crowd.enter(),

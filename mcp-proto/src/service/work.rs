@@ -15,7 +15,7 @@ use super::live::{Edition, Live};
 use super::{Command, Dispatched, Execution, Host, Outbox, Question, Running, Runtime, Threading};
 use crate::effect::{Effect, EffectError, EffectId, Reply};
 use crate::model::{Failure, FailureKind, Outcome};
-use crate::server::{Answered, AskId, CallId, Event, Output};
+use crate::server::{Answered, AskId, CallId, Event, Notice, Output};
 use crate::store::HubOp;
 use crate::time::{Instant, earlier};
 
@@ -71,6 +71,11 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     /// The time.
     pub(crate) fn now(&self) -> Instant {
         self.host.runtime().now()
+    }
+
+    /// Tells the operator.
+    pub(crate) fn tell(&self, notice: &Notice) {
+        self.host.notices().tell(self.now(), notice);
     }
 
     /// Nothing runs.
@@ -149,7 +154,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
                     }
                 }
                 Output::Event(Event::Answered(id, answered)) => self.answered(id, answered),
-                Output::Event(Event::Notice(notice)) => self.host.tell(&notice),
+                Output::Event(Event::Notice(notice)) => self.tell(&notice),
                 Output::Effect(id, effect) => {
                     let waits = match &effect {
                         Effect::Hub(HubOp::Poll { wait, .. }) => Some(now + *wait),

@@ -11,7 +11,7 @@ use crate::revision::Adapter;
 use crate::server::calls::Last;
 use crate::server::intake::{self, Answer};
 use crate::server::stream::{Entry, Name, Producer};
-use crate::server::{CallId, HttpRefusal};
+use crate::server::{Bound, CallId, HttpRefusal, Notice};
 
 /// Where messages go.
 #[derive(Debug)]
@@ -75,7 +75,11 @@ impl<H: HttpRequest> HttpExchange<H> {
         }
         self.open_stream();
         match &self.sink {
-            Sink::Wire => self.reply.notify(write),
+            Sink::Wire => {
+                if !self.reply.notify(write) {
+                    self.core.notice(Notice::Bound(Bound::Queued));
+                }
+            }
             _ => {
                 let mut message = Vec::new();
                 write(&mut message);
@@ -189,6 +193,9 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     pub(super) fn refuse(&mut self, refusal: &HttpRefusal, id: Option<&RequestId>) {
+        if let Some(notice) = Notice::of(refusal, &self.head) {
+            self.core.notice(notice);
+        }
         self.reply.refuse(refusal, id);
         self.finish();
     }

@@ -1,6 +1,6 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::join;
 
@@ -56,8 +56,8 @@ impl Town {
         guest: impl Future<Output = T>,
     ) -> T {
         let log = Arc::clone(&self.log);
-        let notice: Notice = Arc::new(move |line: &str| log.lock().unwrap().push(line.to_owned()));
-        let terms = Terms { most, grace: 10 * SECOND, notice: Some(notice) };
+        let notices = Notices::new(move |line: &str| log.lock().unwrap().push(line.to_owned()));
+        let terms = Terms { most, grace: 10 * SECOND, notices };
         let acceptor = Acceptor { runtime: &self.time, terms };
         let until = self.time.sleep(SECOND * u32::try_from(until).unwrap());
         let served = acceptor.run::<_, Shared>(listener, until, |_, _, member| {
@@ -88,6 +88,9 @@ fn no_more_connections_are_open_than_allowed_and_the_next_waits_its_turn() {
         town.leave(0);
         town.time.sleep(SECOND).await;
         assert_eq!((town.open(), town.members.borrow().len()), (2, 3));
+        // It is told once, and not whenever one waits.
+        assert_eq!(town.log().len(), 1);
+        assert!(town.log()[0].contains("`connections`"), "{:?}", town.log());
         town.leave(1);
         town.leave(2);
     });

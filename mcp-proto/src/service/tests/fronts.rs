@@ -2,12 +2,13 @@
 
 use core::future::Future;
 use core::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use super::super::world::{Port, VirtualTime};
 use super::super::*;
 use crate::auth::{Authorization, Principal};
 use crate::revision::Revision;
-use crate::server::Gate;
+use crate::server::{Gate, Limits};
 
 /// Who reads the requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -515,6 +516,117 @@ fn delete_is_answered_where_it_is_allowed() {
                 },
             );
         }
+    }
+}
+
+/// What `client` makes the server tell its operator.
+fn told<C: Future<Output = ()>>(
+    front: Front,
+    set: impl FnOnce(HttpBuilder<VirtualTime>) -> HttpBuilder<VirtualTime>,
+    client: impl FnOnce(Door) -> C,
+) -> Vec<String> {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let lines = Arc::clone(&log);
+    let set = |http| set(http).on_notice(move |line| lines.lock().unwrap().push(line.to_owned()));
+    front.serve(set, client);
+    log.lock().unwrap().clone()
+}
+
+#[test]
+fn who_the_gate_refuses_is_told_with_the_setting_once_of_many() {
+    let long = "x".repeat(63) + ".example";
+    for front in Front::ALL {
+        for request in
+            ["POST /mcp", "GET /mcp", "DELETE /mcp", "OPTIONS /mcp", "GET /sse", "POST /messages"]
+        {
+            for (host, origin, says, setting) in [
+                ("mcp.example:8443", None, "`mcp.example:8443`", "`Gate::allow_host`"),
+                ("192.168.0.7", None, "`192.168.0.7`", "`Gate::allow_host`"),
+                ("[2001:db8::1]:80", None, "`[2001:db8::1]:80`", "`Gate::allow_host`"),
+                (&*long, Some("null"), &*long, "`Gate::allow_host`"),
+                ("localhost", Some("https://app.example"), "`https://app.example`", "allow_origin"),
+                ("localhost", Some("null"), "`null`", "`Gate::allow_origin`"),
+                (
+                    "localhost",
+                    Some("http://evil.example:1"),
+                    "`http://evil.example:1`",
+                    "allow_origin",
+                ),
+            ] {
+                let told = told(*front, open_all, |door| async move {
+                    for _ in 0..3 {
+                        let mut fields = vec![("Host", host)];
+                        fields.extend(origin.map(|origin| ("Origin", origin)));
+                        assert_eq!(door.ask(request, &fields, "").await.status, 403);
+                    }
+                });
+                let [line] = &told[..] else { panic!("{front:?} {request} {host}: {told:?}") };
+                assert!(line.contains(says) && line.contains(setting), "{front:?}: {line}");
+            }
+        }
+        // Who is answered, or refused for something else, is not told of.
+        let quiet = told(
+            *front,
+            |http| guarded(open_all(http)),
+            |door| async move {
+                for (host, status) in [("localhost", 401), ("127.0.0.1:80", 401)] {
+                    assert_eq!(
+                        door.ask("POST /mcp", &vec![("Host", host)], "").await.status,
+                        status
+                    );
+                }
+                assert_eq!(door.ask("GET /x", &vec![("Host", "localhost")], "").await.status, 404);
+            },
+        );
+        assert!(quiet.is_empty(), "{front:?}: {quiet:?}");
+    }
+}
+
+#[test]
+fn a_bound_that_is_reached_is_told_with_its_setting() {
+    for front in Front::ALL {
+        let limits = Limits { message: 500, ..Limits::default() };
+        let told = told(
+            *front,
+            |http| http.limits(limits),
+            |door| async move {
+                for body in [vec![b' '; 501], vec![b' '; 5_000]] {
+                    let body = String::from_utf8(body).expect("ASCII");
+                    assert_eq!(door.post(&Vec::new(), &body).await.status, 413, "{front:?}");
+                }
+            },
+        );
+        let [line] = &told[..] else { panic!("{front:?}: {told:?}") };
+        assert!(line.contains("`Limits::message`"), "{line}");
+    }
+    let long = "x".repeat(20_000);
+    for (target, field, sent, status, setting) in [
+        ("/mcp", &*long, None, 431, "`head`"),
+        (&*format!("/{}", &long[..9_000]), "", None, 414, "`target`"),
+        ("/mcp", "", Some(""), 408, "`head_time`"),
+        (
+            "/mcp",
+            "",
+            Some("Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{"),
+            408,
+            "`body_time`",
+        ),
+    ] {
+        let told = told(
+            Front::Own,
+            |http| http,
+            |door| async move {
+                let Door::Own(port) = door else { unreachable!("a listener") };
+                let mut end = port.connect();
+                let rest = sent.map_or("\r\n".to_owned(), str::to_owned);
+                let head = format!("POST {target} HTTP/1.1\r\nHost: localhost\r\nX: {field}\r\n");
+                end.send(format!("{head}{rest}").as_bytes()).await;
+                let answer = read(&end.receive_until(is_whole).await);
+                assert_eq!(answer.status, status, "{setting}: {answer:?}");
+            },
+        );
+        let [line] = &told[..] else { panic!("{setting}: {told:?}") };
+        assert!(line.contains(setting) && line.contains(&status.to_string()), "{line}");
     }
 }
 

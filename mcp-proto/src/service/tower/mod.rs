@@ -26,6 +26,7 @@ use super::{
 };
 
 use crate::auth::{Authorization, WELL_KNOWN};
+use crate::server::{Bound, Notice};
 
 pub use answer::Answer;
 pub use body::HttpBody;
@@ -102,7 +103,7 @@ impl<D: Driver<M>, M: Threading> HttpService<D, M> {
         let mut timer = pin!(runtime.timer());
         timer.as_mut().reset(runtime.now() + terms.grace);
         if !crowd.drain(timer).await {
-            terms.tell(|| "calls were cut off: they did not end in time".into());
+            terms.notices.say(|| "calls were cut off: they did not end in time".into());
         }
     }
 }
@@ -125,7 +126,11 @@ where
 
     fn call(&mut self, request: http::Request<B>) -> Answer<B, D, M> {
         let Inner { site, crowd, terms } = &*self.0;
-        let Some(member) = crowd.enter_below(terms.most) else { return Answer::busy() };
+        let Some(member) = crowd.enter_below(terms.most) else {
+            let full = Notice::Bound(Bound::Connections);
+            terms.notices.tell(site.host.runtime().now(), &full);
+            return Answer::busy();
+        };
         let (head, body) = request.into_parts();
         let ongoing = Ongoing::new(&site.host, &site.endpoint(), Parts::from(head), member);
         Answer::new(ongoing, body)

@@ -8,7 +8,7 @@ use core::task::{Context, Poll, Waker};
 use http::Extensions;
 
 use super::pipe::{Room, Writer};
-use crate::server::{Endpoint, HttpExchange, Machine};
+use crate::server::{Bound, Endpoint, HttpExchange, Machine, Notice};
 use crate::service::crowd::{Member, Stage};
 use crate::service::drive::{Carried, Drive};
 use crate::service::host::Carrier;
@@ -101,6 +101,10 @@ impl<R: Runtime<M>, M: Threading> Future for Ongoing<R, M> {
             if let Carried::Done(end) = carried {
                 match (pipe.take(), end) {
                     (Some(writer), End::Complete) => writer.end(),
+                    (_, End::Stalled) => {
+                        drive.work.tell(&Notice::Bound(Bound::Unread));
+                        drive.machine.handle_closed(now);
+                    }
                     _ => drive.machine.handle_closed(now),
                 }
                 *member = None;
@@ -118,8 +122,10 @@ impl<R: Runtime<M>, M: Threading> Future for Ongoing<R, M> {
 enum End {
     /// Everything was said.
     Complete,
-    /// The reader is gone, or has read nothing for too long.
+    /// The reader is gone.
     Lost,
+    /// The reader has read nothing for too long.
+    Stalled,
 }
 
 /// Moves what the machine says into the pipe.
@@ -135,7 +141,7 @@ fn carry(
         Room::None => {
             let since = *stalled.get_or_insert(now);
             match machine.patience().map(|patience| since + patience) {
-                Some(until) if until <= now => Carried::Done(End::Lost),
+                Some(until) if until <= now => Carried::Done(End::Stalled),
                 until => Carried::Nothing(until),
             }
         }

@@ -275,7 +275,11 @@ fn a_call_of_a_session_outlives_its_response_and_others_are_cancelled() {
 
 #[test]
 fn a_reader_that_stalls_holds_up_no_handler_and_is_given_up_in_the_end() {
-    let world = World::new(|http| http);
+    let log = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let notices = Arc::clone(&log);
+    let world = World::new(|http| {
+        http.on_notice(move |line| notices.lock().unwrap().push(line.to_owned()))
+    });
     world.run(async {
         let session = world.session().await;
         let stalled = world.answer(legacy_call(&session, "talk")).await;
@@ -288,12 +292,20 @@ fn a_reader_that_stalls_holds_up_no_handler_and_is_given_up_in_the_end() {
         let (some, broken) = text(flooded).await;
         assert!(broken && !some.contains("flooded"), "{} bytes", some.len());
         assert!(some.len() < 200_000, "{} bytes", some.len());
+        let log = log.lock().unwrap();
+        for says in ["does not read", "took nothing"] {
+            assert!(log.iter().any(|line| line.contains(says)), "{log:?}");
+        }
     });
 }
 
 #[test]
 fn as_many_exchanges_as_may_are_served_and_further_ones_refused() {
-    let world = World::new(|http| http.connections(2));
+    let log = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let notices = Arc::clone(&log);
+    let world = World::new(|http| {
+        http.connections(2).on_notice(move |line| notices.lock().unwrap().push(line.to_owned()))
+    });
     world.run(async {
         let (first, mut second) = (world.answer(call("talk")).await, world.call(call("slow")));
         let pending = poll_fn(|cx| Poll::Ready(Pin::new(&mut second).poll(cx))).await;
@@ -301,6 +313,7 @@ fn as_many_exchanges_as_may_are_served_and_further_ones_refused() {
         let refused = world.answer(call("quick")).await;
         assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(refused.headers()["retry-after"], "1");
+        assert!(log.lock().unwrap()[0].contains("`connections`"), "{log:?}");
         drop((first, second));
         world.time.sleep(SECOND).await;
         assert_eq!(world.answer(call("quick")).await.status(), StatusCode::OK);
