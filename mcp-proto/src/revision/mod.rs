@@ -48,7 +48,7 @@ pub use methods::{Methods, notification};
 pub use named::{ParseRevisionError, Revision};
 use preamble::decode_text;
 pub use preamble::{
-    Incoming, Metadata, Preamble, ReadLimits, Refused, Shape, Stated, Subject, read,
+    Incoming, Metadata, Preamble, ReadBound, ReadLimits, Refused, Shape, Stated, Subject, read,
 };
 pub use publish::Published;
 pub use select::{Context, Established, Selection, Transport};

@@ -6,7 +6,7 @@ use bytes::{Buf, Bytes};
 
 use super::meta_key;
 use crate::frame::envelope::{Envelope, Outline, Params, RequestId, rough_elements};
-use crate::frame::json::{self, Kind, Members, ScanError, ScanLimits, Span};
+use crate::frame::json::{self, Kind, Members, ScanError, ScanErrorKind, ScanLimits, Span};
 use crate::model::{Failure, FailureKind, Text};
 
 /// What reading allows.
@@ -32,6 +32,17 @@ pub struct Refused {
     pub subject: Subject,
     /// Why.
     pub failure: Failure,
+    /// The bound that it exceeds, if it does.
+    pub exceeds: Option<ReadBound>,
+}
+
+/// A bound of reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadBound {
+    /// How deep JSON may nest.
+    Depth,
+    /// How many messages a batch may hold.
+    Batch,
 }
 
 /// Whom a refused message concerns.
@@ -50,13 +61,16 @@ pub enum Subject {
 
 impl Refused {
     pub(crate) fn new(id: Option<RequestId>, failure: Failure) -> Self {
-        Self { subject: id.map_or(Subject::Unknown, Subject::Request), failure }
+        Self { subject: id.map_or(Subject::Unknown, Subject::Request), failure, exceeds: None }
     }
 
     /// What is refused as a whole for `failure`, of which `outline` is what could be read.
     pub(crate) fn outlined(outline: &Outline, failure: Failure) -> Self {
         match outline.is_response() {
-            true => Self { subject: Subject::Response(outline.response_id().cloned()), failure },
+            true => {
+                let subject = Subject::Response(outline.response_id().cloned());
+                Self { subject, failure, exceeds: None }
+            }
             false => Self::new(outline.request_id().cloned(), failure),
         }
     }
@@ -64,7 +78,11 @@ impl Refused {
     /// A batch that is refused as a whole: its requests are, and its responses are let pass.
     pub(crate) fn batch(ids: Vec<RequestId>, failure: Failure) -> Self {
         let subject = if ids.is_empty() { Subject::Unknown } else { Subject::Requests(ids) };
-        Self { subject, failure }
+        Self { subject, failure, exceeds: None }
+    }
+
+    fn exceeding(self, exceeds: Option<ReadBound>) -> Self {
+        Self { exceeds, ..self }
     }
 
     /// The same, of a batch that was read. `None` where nothing in it could be answered: responses
@@ -117,10 +135,14 @@ pub fn read(mut message: Bytes, limits: &ReadLimits) -> Result<Incoming, Refused
     }
     let scanned = match json::scan(&message, &limits.scan) {
         Ok(scanned) => scanned,
-        Err(error) if json::kind(&message) == Kind::Array => {
-            return Err(refused_batch(&message, refusal(&error)));
+        Err(error) => {
+            let refused = match json::kind(&message) {
+                Kind::Array => refused_batch(&message, refusal(&error)),
+                _ => Refused::outlined(&Outline::of(&message), refusal(&error)),
+            };
+            let is_deep = error.kind == ScanErrorKind::Depth;
+            return Err(refused.exceeding(is_deep.then_some(ReadBound::Depth)));
         }
-        Err(error) => return Err(Refused::outlined(&Outline::of(&message), refusal(&error))),
     };
     if scanned.root != Kind::Array {
         return Preamble::new(message, scanned, false).map(Incoming::One);
@@ -131,7 +153,8 @@ pub fn read(mut message: Bytes, limits: &ReadLimits) -> Result<Incoming, Refused
         return Err(Refused::new(None, malformed("a batch needs at least one message")));
     }
     if spans.len() > limits.batch {
-        return Err(refused_batch(&message, malformed("too many messages in one batch")));
+        let refused = refused_batch(&message, malformed("too many messages in one batch"));
+        return Err(refused.exceeding(Some(ReadBound::Batch)));
     }
     let element = |span: Span| {
         let text = message.slice(span.start as usize..span.end as usize);
@@ -252,7 +275,7 @@ impl Preamble {
             Envelope::Invalid { id, reason } => {
                 let failure = Failure::new(FailureKind::Malformed, reason.to_string());
                 return Err(match reason.is_response() {
-                    true => Refused { subject: Subject::Response(id), failure },
+                    true => Refused { subject: Subject::Response(id), failure, exceeds: None },
                     false => Refused::new(id, failure),
                 });
             }

@@ -8,7 +8,7 @@ use super::{AskId, CallId, Endpoint, Event, Output};
 use crate::auth::Principal;
 use crate::effect::{EFFECT_DEADLINE, Effect, EffectId, Reply};
 use crate::model::{Call, Keeping};
-use crate::revision::Published;
+use crate::revision::{Published, Refused};
 use crate::store::{self, Cursor, HubOp};
 use crate::time::Instant;
 
@@ -190,6 +190,13 @@ impl Core {
     /// Tells the operator something.
     pub(crate) fn notice(&mut self, notice: super::Notice) {
         self.outputs.push_back(Output::Event(Event::Notice(notice)));
+    }
+
+    /// The same, of a message that cannot be read, where that is of interest.
+    pub(crate) fn notices(&mut self, refused: &Refused) {
+        if let Some(notice) = super::Notice::of_message(refused) {
+            self.notice(notice);
+        }
     }
 
     pub(crate) fn poll_output(&mut self) -> Option<Output> {

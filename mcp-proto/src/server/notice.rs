@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::{HttpRefusal, HttpRequest};
 use crate::frame::http1::Refusal;
+use crate::revision::{ReadBound, Refused};
 
 /// Something for the server's log. Displays as one line, which says how to change it; what a peer
 /// sent is escaped in it, and shortened.
@@ -38,6 +39,12 @@ pub enum Bound {
     /// [`Limits::message`](super::Limits::message), or
     /// [`http1::Limits::body`](crate::frame::http1::Limits::body).
     Message,
+    /// [`Limits::depth`](super::Limits::depth).
+    Depth,
+    /// [`Limits::batch`](super::Limits::batch).
+    Batch,
+    /// [`Limits::in_flight`](super::Limits::in_flight) and `parked`.
+    Parked,
     /// [`http1::Limits::head_time`](crate::frame::http1::Limits::head_time) or `body_time`.
     Time,
     /// As many connections, or exchanges of a mounted service, are open as may be at once.
@@ -63,6 +70,14 @@ impl Notice {
             HttpRefusal::Framing(refusal) => Self::of_framing(*refusal),
             _ => None,
         }
+    }
+
+    /// The same of what cannot be read.
+    pub(super) fn of_message(refused: &Refused) -> Option<Self> {
+        Some(Self::Bound(match refused.exceeds? {
+            ReadBound::Depth => Bound::Depth,
+            ReadBound::Batch => Bound::Batch,
+        }))
     }
 
     /// The same of what framing refused.
@@ -121,8 +136,14 @@ impl fmt::Display for Bound {
                  `Limits::http`"
             }
             Self::Message => {
-                "refused a message that is too large (413); the bounds are `Limits::message` and \
-                 `body` of `Limits::http`"
+                "refused a message that is too large; the bounds are `Limits::message` and `body` \
+                 of `Limits::http`"
+            }
+            Self::Depth => "refused a message that nests too deeply; the bound is `Limits::depth`",
+            Self::Batch => "refused a batch of too many messages; the bound is `Limits::batch`",
+            Self::Parked => {
+                "refused a call, since too many are under way; the bounds are `Limits::in_flight` \
+                 and `Limits::parked`"
             }
             Self::Time => {
                 "refused a request that took too long to arrive (408); the bounds are `head_time` \

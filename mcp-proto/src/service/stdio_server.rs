@@ -86,8 +86,9 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
         self
     }
 
-    /// Tells `notice` of input that was skipped, since it was no message and had nobody to answer.
-    /// One line each, for the server's log, and no more than one in a second.
+    /// Tells `notice` of input that was skipped, since it was no message and had nobody to answer,
+    /// at most once in a second; and of bounds that are reached, one of a kind in ten seconds. One
+    /// line each, for the server's log.
     pub fn on_notice(mut self, notice: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.notices = Notices::new(notice);
         self

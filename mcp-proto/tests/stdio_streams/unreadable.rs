@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use mcp_proto::revision::Revision;
-use mcp_proto::server::{Event, Machine, Output, Stdio};
+use mcp_proto::server::{Bound, Event, Limits, Machine, Notice, Output, Stdio};
 use mcp_proto::time::Instant;
 use serde_json::json;
 
@@ -217,4 +217,36 @@ fn what_is_skipped_is_told_to_the_operator_once_in_a_second() {
     let later = notices_at(1_000, "\n");
     let said = "input was skipped: jsonrpc must be \"2.0\" (and 301 more since the last notice)";
     assert_eq!(later, [said]);
+}
+
+#[test]
+fn a_bound_that_is_reached_is_told_to_the_operator() {
+    let mut limits = Limits::default();
+    (limits.message, limits.in_flight, limits.parked) = (10_000, 1, 1);
+    let call = |id: u32| {
+        let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+        let params = format!(r#"{{"name":"hang","_meta":{meta}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
+    };
+    let calls = [call(1), call(2), call(3)].join("\n");
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","y":"{}"}}"#, "z".repeat(10_000));
+    for (input, bound, setting) in [
+        (&*"[".repeat(200), Bound::Depth, "`Limits::depth`"),
+        (&*format!("[{}]", [ping; 101].join(",")), Bound::Batch, "`Limits::batch`"),
+        (&*long, Bound::Message, "`Limits::message`"),
+        (&*calls, Bound::Parked, "`Limits::parked`"),
+    ] {
+        let mut machine = Stdio::new(builder().limits(limits).build(), Instant::ZERO);
+        machine.handle_input(Instant::ZERO, format!("{input}\n").as_bytes());
+        let outputs = std::iter::from_fn(|| machine.poll_output());
+        let notices: Vec<_> = outputs
+            .filter_map(|output| match output {
+                Output::Event(Event::Notice(Notice::Bound(bound))) => Some(bound),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(notices, [bound], "{setting}");
+        assert!(bound.to_string().contains(setting), "{bound}");
+    }
 }

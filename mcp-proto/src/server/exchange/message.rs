@@ -27,6 +27,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             }
             Ok(incoming) => self.select(incoming, None),
             Err(refused) => {
+                self.core.notices(&refused);
                 let adapter = *self.core.endpoint.adapters().fallback();
                 self.fail(&adapter, refused.id(), &refused.failure);
             }

@@ -8,10 +8,10 @@ use crate::model::{Call, Failure, FailureKind, Operation};
 use crate::revision::{
     self, Adapter, Context, Decoded, Established, Incoming, Preamble, Refused, Selection, Transport,
 };
-use crate::server::Answered;
 use crate::server::intake::{self, Answer, Plan};
 use crate::server::listening::Listening;
 use crate::server::session::SessionChange;
+use crate::server::{Answered, Bound, Notice};
 
 impl Stdio {
     pub(super) fn receive(&mut self, line: Result<Bytes, LineTooLong>) {
@@ -21,6 +21,7 @@ impl Stdio {
             Ok(line) if !is_message(&line) => return self.skip("a line that is no message"),
             Ok(line) => revision::read(line, &endpoint.limits().read()),
             Err(too_long) => {
+                self.core.notice(Notice::Bound(Bound::Message));
                 let failure = Failure::new(FailureKind::Malformed, too_long.to_string());
                 match Refused::outlined(&too_long.outline, failure) {
                     refused if refused.id().is_none() => {
@@ -32,7 +33,10 @@ impl Stdio {
         };
         let incoming = match incoming {
             Ok(incoming) => incoming,
-            Err(refused) => return self.refuse(&self.spokesman(), &refused),
+            Err(refused) => {
+                self.core.notices(&refused);
+                return self.refuse(&self.spokesman(), &refused);
+            }
         };
         let established = self.established.as_ref().map(|handshake| handshake.adapter);
         let context = Context {
@@ -156,6 +160,7 @@ impl Stdio {
             Ok(()) => {
                 let parked = Parked { adapter: *adapter, call, batch };
                 if !self.can_park(&parked) {
+                    self.core.notice(Notice::Bound(Bound::Parked));
                     let busy =
                         "busy: too many calls are under way; call again when some have ended";
                     let busy = Answer::Failure(Failure::new(FailureKind::Internal, busy));

@@ -582,6 +582,10 @@ fn who_the_gate_refuses_is_told_with_the_setting_once_of_many() {
     }
 }
 
+fn batch(messages: usize) -> String {
+    format!("[{}]", vec![r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#; messages].join(","))
+}
+
 #[test]
 fn a_bound_that_is_reached_is_told_with_its_setting() {
     for front in Front::ALL {
@@ -598,6 +602,20 @@ fn a_bound_that_is_reached_is_told_with_its_setting() {
         );
         let [line] = &told[..] else { panic!("{front:?}: {told:?}") };
         assert!(line.contains("`Limits::message`"), "{line}");
+    }
+    for (body, setting) in [("[".repeat(200), "`Limits::depth`"), (batch(101), "`Limits::batch`")] {
+        let body = &*body;
+        for front in Front::ALL {
+            let told = told(
+                *front,
+                |http| http,
+                |door| async move {
+                    assert_eq!(door.post(&Vec::new(), body).await.status, 400, "{front:?}");
+                },
+            );
+            let [line] = &told[..] else { panic!("{front:?}: {told:?}") };
+            assert!(line.contains(setting), "{line}");
+        }
     }
     let long = "x".repeat(20_000);
     for (target, field, sent, status, setting) in [
