@@ -36,6 +36,8 @@ pub enum HttpRefusal {
     Session,
     /// 405: not this method; the text is the `Allow` header.
     Method(&'static str),
+    /// 405: `GET` reads the stream of a session, and none is named; the text is the `Allow` header.
+    Stream(&'static str),
     /// 406: the client takes neither JSON nor a stream.
     NotAcceptable,
     /// 415: the body is not declared as JSON.
@@ -58,7 +60,7 @@ impl HttpRefusal {
             Self::Host | Self::Origin => 403,
             Self::Auth(refusal) => refusal.status(),
             Self::Path | Self::Session => 404,
-            Self::Method(_) => 405,
+            Self::Method(_) | Self::Stream(_) => 405,
             Self::NotAcceptable => 406,
             Self::MediaType | Self::ContentCoding => 415,
             Self::StoreUnavailable | Self::Busy => 503,
@@ -79,6 +81,7 @@ impl HttpRefusal {
             Self::Auth(refusal) => refusal.text(),
             Self::Path => "there is no MCP endpoint at this path",
             Self::Session => "Session terminated",
+            Self::Stream(_) => "GET reads the stream of a session, and Mcp-Session-Id names none",
             Self::Method(_) => "this method is not supported here; see Allow",
             Self::NotAcceptable => "Accept must allow application/json or text/event-stream",
             Self::MediaType => "Content-Type must be application/json",
@@ -100,7 +103,7 @@ impl HttpRefusal {
     /// A header that says what would be accepted.
     pub(crate) fn header(&self) -> Option<(&'static str, &'static str)> {
         match self {
-            Self::Method(allow) => Some(("Allow", allow)),
+            Self::Method(allow) | Self::Stream(allow) => Some(("Allow", allow)),
             Self::MediaType => Some(("Accept", "application/json")),
             Self::ContentCoding => Some(("Accept-Encoding", "identity")),
             Self::StoreUnavailable | Self::Busy => Some(("Retry-After", "1")),

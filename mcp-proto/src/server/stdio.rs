@@ -22,10 +22,10 @@ use crate::time::{Instant, earlier};
 /// A server on a pair of byte streams, with one message per line (R24-STDIO-02): stdin and
 /// stdout, a socket, a pipe. See [`Machine`] for how to drive it.
 ///
-/// Calls run concurrently; when too many do, further ones are parked, and refused once too many are.
-/// What could let them go on (answers to questions, cancellations, the end of the input) is read
-/// behind any number of calls. Only output that waits for its reader holds input up. After the end of the input the calls that run get a grace, then they are
-/// cancelled (R26-STDIO-16).
+/// Calls run concurrently; when too many do, further ones are parked, and refused once too many
+/// are. What could let them go on (answers to questions, cancellations, the end of the input) is
+/// read behind any number of calls. Only output that waits for its reader holds input up. After
+/// the end of the input the calls that run get a grace, then they are cancelled (R26-STDIO-16).
 #[derive(Debug)]
 pub struct Stdio {
     core: Core,

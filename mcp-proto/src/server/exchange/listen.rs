@@ -22,7 +22,7 @@ impl<H: HttpRequest> HttpExchange<H> {
     pub(super) fn listen(&mut self) {
         match self.session_id() {
             // Clients that look for a stream before their handshake know what 405 means.
-            Ok(None) => self.refuse(&HttpRefusal::Method(self.allowed_methods(false)), None),
+            Ok(None) => self.refuse(&HttpRefusal::Stream(self.allowed_methods(false)), None),
             _ if !self.reply.accept().stream => self.refuse(&HttpRefusal::NotAcceptable, None),
             _ => self.find_session(Held::Listen),
         }

@@ -422,6 +422,7 @@ fn get_is_not_allowed_while_no_session_is_named() {
                     let answer = door.ask("GET /mcp", &fields, "").await;
                     assert_eq!(answer.status, 405, "{front:?} {fields:?}: {answer:?}");
                     assert_eq!(answer.field("allow"), Some(allow), "{front:?} {fields:?}");
+                    assert!(answer.body.contains("Mcp-Session-Id names none"), "{answer:?}");
                 }
                 let session = &*door.open(Revision::V2025_11_25).await;
                 let fields = vec![
