@@ -88,6 +88,16 @@ impl ClientCapabilities {
         self.flags().into_iter().zip(needed.flags()).all(|(has, needs)| has || !needs)
     }
 
+    /// What `needed` has and these do not, by its path in a capabilities object.
+    pub fn missing(&self, needed: &Self) -> Vec<&'static str> {
+        let asks = self.elicitation_form || self.elicitation_url;
+        let form = if asks { "elicitation.form" } else { "elicitation" };
+        let names =
+            [form, "elicitation.url", "sampling", "sampling.tools", "sampling.context", "roots"];
+        let both = self.flags().into_iter().zip(needed.flags()).zip(names);
+        both.filter_map(|((has, needs), name)| (needs && !has).then_some(name)).collect()
+    }
+
     /// What either of the two has.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
@@ -101,9 +111,18 @@ impl ClientCapabilities {
         }
     }
 
-    /// Appends a capabilities object, such as the one that tells what a client would have had to
-    /// declare (T-21). Forms alone are an empty `elicitation`, which every revision understands.
+    /// Appends a capabilities object. Forms alone are an empty `elicitation`, which every revision
+    /// understands.
     pub fn write(&self, out: &mut Vec<u8>) {
+        self.write_naming(self.elicitation_form && self.elicitation_url, out);
+    }
+
+    /// Appends what a client would have had to declare, each by its name (T-21, R26-META-11).
+    pub fn write_required(&self, out: &mut Vec<u8>) {
+        self.write_naming(self.elicitation_form, out);
+    }
+
+    fn write_naming(&self, form: bool, out: &mut Vec<u8>) {
         fn empty(object: &mut Object<'_>, name: &str, there: bool) {
             if there {
                 object.raw(name, b"{}");
@@ -112,7 +131,7 @@ impl ClientCapabilities {
         let mut object = Object::begin(out);
         if self.elicitation_form || self.elicitation_url {
             object.object("elicitation", |modes| {
-                empty(modes, "form", self.elicitation_form && self.elicitation_url);
+                empty(modes, "form", form);
                 empty(modes, "url", self.elicitation_url);
             });
         }

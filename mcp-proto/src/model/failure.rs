@@ -111,7 +111,7 @@ impl Failure {
         }
         let mut data = Vec::new();
         let mut object = Object::begin(&mut data);
-        needed.write(object.value("requiredCapabilities"));
+        needed.write_required(object.value("requiredCapabilities"));
         object.end();
         Self::new(
             FailureKind::MissingRequiredCapability,

@@ -151,6 +151,11 @@ impl InputRequest {
         needs
     }
 
+    /// Whether it is put to a person.
+    pub(crate) const fn is_elicitation(&self) -> bool {
+        matches!(self, Self::Elicit(_) | Self::ElicitUrl { .. })
+    }
+
     /// Whether a client with these capabilities can be asked this.
     pub fn supported_by(&self, client: &ClientCapabilities) -> bool {
         client.includes(&self.needs())

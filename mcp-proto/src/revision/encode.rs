@@ -33,8 +33,9 @@ impl Adapter {
         let value = match outcome {
             Outcome::Value(value) => value,
             Outcome::Failure(failure)
-                if failure.kind == FailureKind::InvalidArguments
-                    && operation == Operation::CallTool =>
+                if operation == Operation::CallTool
+                    && (failure.kind == FailureKind::InvalidArguments
+                        || failure.kind == FailureKind::InputUnsupported && self.has_handshake) =>
             {
                 // The model can correct itself only by what it sees (R2511-TOOL-06).
                 let result = Value::Tool(ToolResult::error(failure.message.clone()));

@@ -199,6 +199,13 @@ impl Adapter {
         matches!(self.ask_elicitation, AskBy::Arguments)
     }
 
+    /// The same revision for a client that cannot be asked in its way: questions and answers travel
+    /// in tool calls.
+    #[must_use]
+    pub const fn asking_in_arguments(self) -> Self {
+        Self { ask_elicitation: AskBy::Arguments, ..self }
+    }
+
     /// The client holds the state of an unfinished call, so what comes back must be verified
     /// (R26-MRTR-09).
     pub const fn carries_state(&self) -> bool {

@@ -31,6 +31,8 @@ struct Rendered {
     server_info: Vec<u8>,
     /// In the order of [`Kind::ALL`].
     listings: [Listing; 4],
+    /// The tools, for clients that are asked in arguments though the revision has another way.
+    tools_asking_in_arguments: Option<Listing>,
     /// What follows the entries of a list, up to the end of the result.
     tail: Vec<u8>,
 }
@@ -66,6 +68,12 @@ impl Published {
         }
     }
 
+    /// Whether any tool asks that clients of this revision see, though not all of them can be asked.
+    pub(crate) fn asks_by_push(&self, adapter: &Adapter) -> bool {
+        let rendered = self.rendered(adapter);
+        rendered.is_some_and(|rendered| rendered.tools_asking_in_arguments.is_some())
+    }
+
     /// Whether the server has what an operation is for: where it declared no capability, it has
     /// no method either (R24-RPC-15, R26-RPC-15).
     pub fn offers(&self, adapter: &Adapter, operation: Operation) -> bool {
@@ -96,8 +104,10 @@ impl Published {
     pub fn changes(&self, before: &Self) -> Vec<Change> {
         let differs = |kind| {
             self.adapters.iter().any(|adapter| {
-                let [now, then] = [self, before].map(|of| of.listing(adapter, kind));
-                now.map(Listing::text) != then.map(Listing::text)
+                [*adapter, adapter.asking_in_arguments()].iter().any(|adapter| {
+                    let [now, then] = [self, before].map(|of| of.listing(adapter, kind));
+                    now.map(Listing::text) != then.map(Listing::text)
+                })
             })
         };
         let resources = differs(Kind::Resources) || differs(Kind::Templates);
@@ -131,7 +141,7 @@ impl Published {
                 "nothing of the kind is declared",
             ));
         };
-        let listing = rendered.listing(kind);
+        let listing = rendered.listing(adapter, kind);
         let cursor = match &call.detail {
             Detail::Cursor(cursor) => Some(cursor.as_str()),
             _ => None,
@@ -231,7 +241,7 @@ impl Published {
     }
 
     fn listing(&self, adapter: &Adapter, kind: Kind) -> Option<&Listing> {
-        self.rendered(adapter).map(|rendered| rendered.listing(kind))
+        self.rendered(adapter).map(|rendered| rendered.listing(adapter, kind))
     }
 
     fn rendered(&self, adapter: &Adapter) -> Option<&Rendered> {
@@ -245,10 +255,16 @@ impl Rendered {
         let mut server_info = Vec::new();
         write_implementation(fields, &catalog.server, &mut server_info);
 
-        let tools = catalog.tools().iter().enumerate();
-        let tools = tools.filter(|(_, tool)| is_visible(adapter, tool));
+        let visible = || {
+            let tools = catalog.tools().iter().enumerate();
+            tools.filter(|(_, tool)| is_visible(adapter, tool))
+        };
+        let tools =
+            |adapter: &Adapter| Listing::new(visible(), |tool, out| write_tool(adapter, tool, out));
+        let pushes = adapter.can_push_ask() && visible().any(|(_, tool)| tool.asks);
+        let tools_asking_in_arguments = pushes.then(|| tools(&adapter.asking_in_arguments()));
         let listings = [
-            Listing::new(tools, |tool, out| write_tool(adapter, tool, out)),
+            tools(adapter),
             Listing::new(catalog.resources().iter().enumerate(), |resource, out| {
                 write_resource(fields, resource, out);
             }),
@@ -268,11 +284,14 @@ impl Rendered {
             [b'{', b'}'] => drop(tail.remove(0)),
             _ => tail[0] = b',',
         }
-        Self { server_info, listings, tail }
+        Self { server_info, listings, tools_asking_in_arguments, tail }
     }
 
-    fn listing(&self, kind: Kind) -> &Listing {
-        &self.listings[kind as usize]
+    fn listing(&self, adapter: &Adapter, kind: Kind) -> &Listing {
+        match &self.tools_asking_in_arguments {
+            Some(tools) if kind == Kind::Tools && adapter.asks_in_arguments() => tools,
+            _ => &self.listings[kind as usize],
+        }
     }
 }
 

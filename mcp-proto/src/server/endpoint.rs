@@ -36,6 +36,7 @@ pub(crate) struct Shared {
     pub(crate) allow_delete: bool,
     pub(crate) require_session: bool,
     pub(crate) allow_reinitialize: bool,
+    pub(crate) ask_in_arguments: bool,
 }
 
 /// What of a protected resource is here.
@@ -97,6 +98,7 @@ impl Endpoint {
             allow_delete: false,
             require_session: false,
             allow_reinitialize: false,
+            ask_in_arguments: true,
         }
     }
 
@@ -193,6 +195,7 @@ pub struct EndpointBuilder {
     allow_delete: bool,
     require_session: bool,
     allow_reinitialize: bool,
+    ask_in_arguments: bool,
 }
 
 impl EndpointBuilder {
@@ -279,6 +282,14 @@ impl EndpointBuilder {
         self
     }
 
+    /// Whether clients of handshake revisions that declare no `elicitation` are asked in the
+    /// arguments of tools: what is asked stands in a tool's result, for the model to pass on, and
+    /// the tool is called again with the answer. On at first. Without it such a tool fails.
+    pub fn ask_in_arguments(mut self, ask: bool) -> Self {
+        self.ask_in_arguments = ask;
+        self
+    }
+
     /// Lets clients begin anew with a second `initialize`, which replaces what the first one settled
     /// on a stream. By default a handshake happens once (R24-LIFE-01): a second one is refused, on
     /// stdio and HTTP+SSE, and over Streamable HTTP where it names a session that lives.
@@ -304,6 +315,7 @@ impl EndpointBuilder {
             allow_delete: self.allow_delete,
             require_session: self.require_session,
             allow_reinitialize: self.allow_reinitialize,
+            ask_in_arguments: self.ask_in_arguments,
         }))
     }
 }

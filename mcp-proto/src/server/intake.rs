@@ -6,6 +6,7 @@ use crate::model::{
     Call, Detail, Failure, FailureKind, Filter, InArguments, Json, Operation, Reference, Tool,
 };
 use crate::revision::{Adapter, AdapterSet, Published};
+use crate::server::Endpoint;
 
 /// Why a handshake is refused where there was one.
 pub(crate) const SHAKEN: &str =
@@ -90,6 +91,27 @@ pub(crate) fn negotiated(adapters: &AdapterSet, pin: Option<&str>, call: &Call) 
         Detail::Requested(version) => adapters.negotiate(pin, version).copied(),
         _ => None,
     }
+}
+
+/// The revision as it is for this call, where its client declared nothing that it can be asked by:
+/// what a tool asks then travels in its arguments. `None` where that is as ever.
+pub(crate) fn without_asking(
+    endpoint: &Endpoint,
+    published: &Published,
+    adapter: &Adapter,
+    call: &Call,
+) -> Option<Adapter> {
+    if !published.asks_by_push(adapter) || !endpoint.shared().ask_in_arguments {
+        return None;
+    }
+    let concerns = match call.operation() {
+        Operation::ListTools => true,
+        Operation::CallTool => published.called(adapter, call).is_some_and(|tool| tool.asks),
+        _ => false,
+    };
+    let can = &call.client().capabilities;
+    let is_asked = can.elicitation_form || can.elicitation_url;
+    (concerns && !is_asked).then(|| adapter.asking_in_arguments())
 }
 
 /// Takes out of a call what finishes an earlier one, where that came in a tool's arguments.

@@ -401,6 +401,7 @@ fn asking(core: &Core, call: &InFlight, can_push: bool) -> Asking {
         other: way(call.adapter.ask_sampling),
         undeclared: call.adapter.asks_in_arguments(),
         names_missing: call.adapter.can_ask(),
+        fields: call.adapter.input,
     }
 }
 

@@ -5,7 +5,7 @@ use core::fmt;
 use super::{FormError, PairingError};
 
 /// What the questions of a revision can hold. An adapter has one of these as data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputFields {
     /// `default` in form fields of every type; else in booleans only (R2511-ELIC-07).
     pub form_defaults: bool,

@@ -101,6 +101,9 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     fn dispatch(&mut self, adapter: &Adapter, mut call: Call, session: Option<Session>) {
         self.introduce(&mut call, session.as_ref());
+        let (endpoint, published) = (&self.core.endpoint, &self.core.published);
+        let unasked = intake::without_asking(endpoint, published, adapter, &call);
+        let adapter = unasked.as_ref().unwrap_or(adapter);
         match intake::plan(&self.core.published, adapter, &call) {
             Plan::Answer(answer) => self.answer(adapter, &call, answer),
             Plan::Run => self.run_one(adapter, call),

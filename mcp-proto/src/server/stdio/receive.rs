@@ -108,6 +108,9 @@ impl Stdio {
     fn dispatch(&mut self, adapter: &Adapter, call: Call, batch: Option<u64>) {
         let Some(id) = call.id() else { return };
         let malformed = |why| Answer::Failure(Failure::new(FailureKind::Malformed, why));
+        let (endpoint, published) = (&self.core.endpoint, &self.core.published);
+        let unasked = intake::without_asking(endpoint, published, adapter, &call);
+        let adapter = unasked.as_ref().unwrap_or(adapter);
         let plan = match self.is_in_flight(id) {
             true => Plan::Answer(malformed("this id is in use by a call that is running")),
             false => intake::plan(&self.core.published, adapter, &call),

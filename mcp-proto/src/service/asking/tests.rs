@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_util::future::{Either, poll_fn, select, try_join};
 use serde_json::{Value, json};
 
-use super::super::tests::talk::{REVISIONS, accept, action, talk, talk_at, text};
+use super::super::tests::talk::{REVISIONS, Served, accept, action, talk, talk_at, text};
 use super::super::world::VirtualTime;
 use super::super::{NeedInput, Registry, Service, prompt, resource, tool};
 use super::*;
@@ -212,18 +212,130 @@ fn a_client_that_cannot_be_asked_gets_the_default_or_the_failure_that_its_revisi
         };
         let (default, failed) = (asks("default"), asks("silent"));
         match revision {
+            "2026-07-28" => assert_eq!(default, "false decline"),
             // A tool that asks in its arguments needs no capability.
-            "2024-11-05" | "2025-03-26" => assert_eq!(default, "true accept"),
-            _ => assert_eq!(default, "false decline", "{revision}"),
+            _ => assert_eq!(default, "true accept", "{revision}"),
         }
         match revision {
             "2026-07-28" => {
-                let data = r#""data":{"requiredCapabilities":{"elicitation":{}}}"#;
+                let data = r#""data":{"requiredCapabilities":{"elicitation":{"form":{}}}}"#;
                 assert!(failed.contains(data) && failed.contains("-32021"), "{failed}");
             }
-            _ => assert!(failed.contains("cannot ask"), "{revision}: {failed}"),
+            "2024-11-05" | "2025-03-26" => {
+                assert_eq!(failed, "error: this call cannot ask its client for input");
+            }
+            _ => {
+                let lacks = "this needs to ask, and the client declares no `elicitation`";
+                assert_eq!(failed, format!("error: {lacks}"), "{revision}");
+            }
         }
     }
+}
+
+/// How a tool that `.asks()` fares with each client: by the client's capabilities.
+#[test]
+fn every_client_of_a_handshake_is_asked_in_some_way_and_what_lacks_is_named() {
+    let service = service();
+    let clients = [
+        (json!({}), "elicitation"),
+        (json!({ "roots": {} }), "elicitation"),
+        (json!({ "sampling": { "tools": {} } }), "elicitation"),
+        (json!({ "elicitation": { "url": {} } }), "elicitation.form"),
+        (json!({ "elicitation": {} }), ""),
+        (json!({ "elicitation": { "form": {}, "url": {} } }), ""),
+    ];
+    for revision in REVISIONS {
+        for (capabilities, lacks) in &clients {
+            let what = format!("{revision} {capabilities}");
+            let (listed, answer, asked) =
+                talk(&service, revision, capabilities.clone(), |mut talk| async move {
+                    talk.request("tools/list", json!({})).await;
+                    let listed = talk.receive().await.to_string();
+                    let answer = talk.call("confirm", |_, _| action("accept")).await;
+                    (listed, answer, talk.asked.join(" "))
+                });
+            let always = matches!(revision, "2024-11-05" | "2025-03-26");
+            let never = revision == "2026-07-28";
+            let in_arguments = always || !never && *lacks == "elicitation";
+            assert_eq!(listed.contains("input_responses"), in_arguments, "{what}");
+            if in_arguments {
+                assert_eq!(
+                    (text(&answer).as_str(), asked.as_str()),
+                    ("accept", "Sure? |"),
+                    "{what}"
+                );
+            } else if lacks.is_empty() {
+                assert_eq!(text(&answer), "accept", "{what}");
+                assert_eq!(asked, if never { "Sure? |" } else { "Sure?" }, "{what}");
+            } else if never {
+                assert_eq!(answer["error"]["code"], -32021, "{what}");
+                let form = json!({ "requiredCapabilities": { "elicitation": { "form": {} } } });
+                assert_eq!(answer["error"]["data"], form, "{what}");
+            } else {
+                let why = format!("this needs to ask, and the client declares no `{lacks}`");
+                assert_eq!(text(&answer), format!("error: {why}"), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_client_is_asked_in_arguments_only_where_that_is_wanted() {
+    let service = service();
+    for revision in ["2025-06-18", "2025-11-25"] {
+        let served = Served::new(&service).never_in_arguments();
+        let (listed, answer) = served.talk(revision, json!({}), |mut talk| async move {
+            talk.request("tools/list", json!({})).await;
+            let listed = talk.receive().await.to_string();
+            (listed, talk.call("confirm", |_, _| action("accept")).await)
+        });
+        assert!(!listed.contains("input_responses"), "{revision}");
+        assert!(text(&answer).starts_with("error: this needs to ask"), "{revision}: {answer}");
+    }
+}
+
+/// R26-META-11: models and roots, and all that lacks at once.
+#[test]
+fn what_a_client_lacks_for_models_and_roots_is_named_too() {
+    let both = Registry::new("test", "1")
+        .tool(tool("both", |ex: Exchange| async move {
+            let model = ex.ask("model", sample("Capital?", 100));
+            let answers = try_join(model, ex.ask("roots", list_roots())).await?;
+            Ok::<_, Error>(answers.1.action().to_string())
+        }))
+        .tool(tool("many", |ex: Exchange| async move {
+            let schema = json!({ "type": "object", "properties": { "all": {
+                "type": "array", "items": { "type": "string", "enum": ["a", "b"] },
+            } } });
+            let schema = FormSchema::from_json(schema.into())?;
+            let answer = ex.ask("many", elicit("Which?").schema(schema)).await?;
+            Ok::<_, Error>(answer.action().to_string())
+        }))
+        .build()
+        .expect("valid");
+    for revision in REVISIONS {
+        let tried = |tool: &'static str, capabilities: Value| {
+            talk(&both, revision, capabilities, |mut talk| async move {
+                talk.call(tool, |_, _| action("accept")).await
+            })
+        };
+        let nothing = tried("both", json!({}));
+        if revision == "2026-07-28" {
+            let data = json!({ "requiredCapabilities": { "sampling": {} } });
+            assert_eq!(nothing["error"]["data"], data, "{revision}: {nothing}");
+            continue;
+        }
+        let said = text(&nothing);
+        assert_eq!(said, "error: this needs to ask, and the client declares no `sampling`");
+        let said = text(&tried("both", json!({ "sampling": {} })));
+        let roots = "error: this needs to ask, and the client declares no `roots`";
+        assert_eq!(said, roots, "{revision}");
+    }
+    let many = talk(&both, "2025-06-18", all(), |mut talk| async move {
+        talk.call("many", |_, _| action("accept")).await
+    });
+    let said = text(&many);
+    assert!(said.contains("no form field of several options, as `all` is"), "{said}");
 }
 
 #[test]

@@ -60,13 +60,14 @@ pub(crate) struct Served {
     service: Service,
     live: Live,
     hub: Arc<dyn Hub>,
+    ask_in_arguments: bool,
 }
 
 impl Served {
     pub(crate) fn new(service: &Service) -> Self {
         let (time, hub) = (VirtualTime::default(), Arc::new(MemoryHub::new()));
         let live = Live::new(service.clone());
-        Self { time, service: service.clone(), live, hub }
+        Self { time, service: service.clone(), live, hub, ask_in_arguments: true }
     }
 
     /// Replaces the service, once the rest is settled.
@@ -78,6 +79,11 @@ impl Served {
 
     pub(crate) fn at(self, time: &VirtualTime) -> Self {
         Self { time: time.clone(), ..self }
+    }
+
+    /// Asks no client in arguments whose revision has another way.
+    pub(crate) fn never_in_arguments(self) -> Self {
+        Self { ask_in_arguments: false, ..self }
     }
 
     pub(crate) fn hub(self, hub: Arc<dyn Hub>) -> Self {
@@ -92,7 +98,10 @@ impl Served {
     ) -> C::Output {
         let (ours, theirs) = pair(1 << 16);
         let limits = Limits { ask: Duration::from_secs(20), ..Limits::default() };
-        let endpoint = Endpoint::builder(self.service.catalog().clone()).limits(limits).build();
+        let endpoint = Endpoint::builder(self.service.catalog().clone())
+            .limits(limits)
+            .ask_in_arguments(self.ask_in_arguments)
+            .build();
         let machine = Stdio::new(endpoint, Instant::ZERO);
         let sessions = Arc::new(MemorySessionStore::new());
         let host = Host::live(self.live, self.time.clone(), sessions, self.hub, None);
