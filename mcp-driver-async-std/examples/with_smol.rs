@@ -56,8 +56,8 @@ impl Driver for Smol {
         Driver::<Shared>::bind(&self.0, address).await
     }
 
-    fn stdio(&self) -> io::Result<StandardStreams> {
-        Driver::<Shared>::stdio(&self.0)
+    fn stdio(&self, private: bool) -> io::Result<StandardStreams> {
+        Driver::<Shared>::stdio(&self.0, private)
     }
 }
 

@@ -92,8 +92,8 @@ impl<M: Spawn> Driver<M> for AsyncStd {
         TcpConnections::bind(&address).await
     }
 
-    fn stdio(&self) -> io::Result<StandardStreams> {
-        crate::stdio::open()
+    fn stdio(&self, private: bool) -> io::Result<StandardStreams> {
+        crate::stdio::open(private)
     }
 }
 

@@ -20,25 +20,27 @@ pub type StandardStreams = Duplex<Reader, Writer>;
 const CAPACITY: usize = 64 * 1024;
 
 #[cfg(unix)]
-pub(crate) fn open() -> io::Result<StandardStreams> {
+pub(crate) fn open(private: bool) -> io::Result<StandardStreams> {
     use std::fs::File;
-    use std::os::fd::AsFd;
+    use std::os::fd::OwnedFd;
     use std::os::unix::fs::FileTypeExt;
 
     use async_io::Async;
+    use mcp_proto::service::standard_streams;
 
     /// The stream, and whether it can be used without blocking.
-    fn open(stream: impl AsFd) -> io::Result<(File, bool)> {
-        let file = File::from(stream.as_fd().try_clone_to_owned()?);
+    fn open(stream: OwnedFd) -> io::Result<(File, bool)> {
+        let file = File::from(stream);
         let file_type = file.metadata()?.file_type();
         Ok((file, file_type.is_fifo() || file_type.is_socket()))
     }
 
-    let reader: Reader = match open(io::stdin())? {
+    let (stdin, stdout) = standard_streams(private)?;
+    let reader: Reader = match open(stdin)? {
         (file, true) => Box::new(Async::new(file)?),
         (file, false) => Box::new(Unblock::with_capacity(CAPACITY, file)),
     };
-    let writer: Writer = match open(io::stdout())? {
+    let writer: Writer = match open(stdout)? {
         (file, true) => Box::new(Async::new(file)?),
         (file, false) => Box::new(Unblock::with_capacity(CAPACITY, file)),
     };
@@ -46,7 +48,7 @@ pub(crate) fn open() -> io::Result<StandardStreams> {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn open() -> io::Result<StandardStreams> {
+pub(crate) fn open(_: bool) -> io::Result<StandardStreams> {
     let reader: Reader = Box::new(Unblock::with_capacity(CAPACITY, io::stdin()));
     let writer: Writer = Box::new(Unblock::with_capacity(CAPACITY, io::stdout()));
     Ok(Duplex::new(reader, writer))

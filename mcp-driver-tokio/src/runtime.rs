@@ -102,8 +102,8 @@ impl<M: Spawn> Driver<M> for Tokio {
         TcpConnections::bind(&address).await
     }
 
-    fn stdio(&self) -> io::Result<StandardStreams> {
-        crate::stdio::open()
+    fn stdio(&self, private: bool) -> io::Result<StandardStreams> {
+        crate::stdio::open(private)
     }
 
     async fn within<F: Future>(&self, work: F) -> F::Output {

@@ -17,10 +17,12 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 pub type StandardStreams = Duplex<Reader, Writer>;
 
 #[cfg(unix)]
-pub(crate) fn open() -> io::Result<StandardStreams> {
+pub(crate) fn open(private: bool) -> io::Result<StandardStreams> {
     use std::fs::File;
-    use std::os::fd::{AsFd, OwnedFd};
+    use std::os::fd::OwnedFd;
     use std::os::unix::fs::FileTypeExt;
+
+    use mcp_proto::service::standard_streams;
 
     use tokio::net::{UnixStream, unix::pipe};
 
@@ -32,8 +34,8 @@ pub(crate) fn open() -> io::Result<StandardStreams> {
         Other,
     }
 
-    fn open(stream: impl AsFd) -> io::Result<(File, Kind)> {
-        let file = File::from(stream.as_fd().try_clone_to_owned()?);
+    fn open(stream: OwnedFd) -> io::Result<(File, Kind)> {
+        let file = File::from(stream);
         let file_type = file.metadata()?.file_type();
         let kind = if file_type.is_fifo() {
             Kind::Pipe
@@ -47,12 +49,13 @@ pub(crate) fn open() -> io::Result<StandardStreams> {
         Ok((file, kind))
     }
 
-    let reader: Reader = match open(io::stdin())? {
+    let (stdin, stdout) = standard_streams(private)?;
+    let reader: Reader = match open(stdin)? {
         (file, Kind::Pipe) => Box::new(TokioStream::new(pipe::Receiver::from_file(file)?)),
         (_, Kind::Socket(socket)) => Box::new(TokioStream::new(socket)),
         (file, Kind::Other) => Box::new(ThreadReader::new(file)?),
     };
-    let writer: Writer = match open(io::stdout())? {
+    let writer: Writer = match open(stdout)? {
         (file, Kind::Pipe) => Box::new(TokioStream::new(pipe::Sender::from_file(file)?)),
         (_, Kind::Socket(socket)) => Box::new(TokioStream::new(socket)),
         (file, Kind::Other) => Box::new(ThreadWriter::new(file)?),
@@ -61,7 +64,7 @@ pub(crate) fn open() -> io::Result<StandardStreams> {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn open() -> io::Result<StandardStreams> {
+pub(crate) fn open(_: bool) -> io::Result<StandardStreams> {
     let reader: Reader = Box::new(ThreadReader::new(io::stdin())?);
     let writer: Writer = Box::new(ThreadWriter::new(io::stdout())?);
     Ok(Duplex::new(reader, writer))

@@ -30,6 +30,12 @@ impl Server {
         Self::start(command.arg("--stdio").args(arguments).stdin(stdin).stdout(stdout))
     }
 
+    /// Starts `program` on stdio with pipes, and with its log in `log`.
+    pub(crate) fn with_log(program: &str, log: impl Into<Stdio>) -> Self {
+        let mut command = Command::new(program);
+        Self::start(command.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log))
+    }
+
     /// Starts `program` on HTTP; it ends when [`Listening::shut_down`] says so.
     pub(crate) fn on_http(program: &str, arguments: &[&str]) -> (Self, Listening) {
         Self::listen(Command::new(program).args(arguments).arg("--listen"))

@@ -21,6 +21,9 @@ on_both_drivers! {
     a_call_that_does_not_end_is_cut_off_after_the_grace
     a_reader_that_is_gone_ends_the_process_in_order
     a_line_without_end_is_skipped_and_the_next_one_answered
+    what_a_handler_prints_and_its_children_read_is_none_of_the_protocol
+    where_the_streams_are_shared_a_print_stands_among_the_messages
+    a_log_that_nobody_reads_stops_no_call
 }
 
 fn pipes_carry_calls_and_their_end_ends_the_process(program: &str) {
@@ -151,6 +154,71 @@ fn a_line_without_end_is_skipped_and_the_next_one_answered(program: &str) {
     }
     writeln!(stdin, "\n{}", call(1, "add", r#"{"a":2,"b":40}"#)).unwrap();
     assert_answer(&line(&mut stdout), 1, r#"{"total":42}"#);
+}
+
+/// R24-STDIO-03, over each kind of stream.
+fn what_a_handler_prints_and_its_children_read_is_none_of_the_protocol(program: &str) {
+    let requests: String = (0..3)
+        .map(|id| call(id, if id == 1 { "add" } else { "print" }, r#"{"a":2,"b":40}"#) + "\n")
+        .collect();
+    let answers = ["a child read 0 bytes", r#"{"total":42}"#, "a child read 0 bytes"];
+    let check = |lines: &mut dyn Iterator<Item = String>| {
+        let mut seen = [false; 3];
+        for line in lines {
+            let answer: serde_json::Value = serde_json::from_str(&line).expect("a message");
+            let id = usize::try_from(answer["id"].as_u64().unwrap()).unwrap();
+            assert_answer(&line, id, answers[id]);
+            seen[id] = true;
+        }
+        assert_eq!(seen, [true; 3]);
+    };
+    // Pipes, while further input waits.
+    let mut server = Server::on_stdio(program, &[], Stdio::piped(), Stdio::piped());
+    let (mut stdin, stdout) = (server.stdin(), server.stdout());
+    stdin.write_all(requests.as_bytes()).unwrap();
+    drop(stdin);
+    check(&mut stdout.lines().map(Result::unwrap));
+    assert!(server.wait().success());
+    // A socket.
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let stdin = OwnedFd::from(theirs.try_clone().unwrap());
+    let mut server = Server::on_stdio(program, &[], stdin, OwnedFd::from(theirs));
+    (&ours).write_all(requests.as_bytes()).unwrap();
+    ours.shutdown(std::net::Shutdown::Write).unwrap();
+    check(&mut BufReader::new(ours).lines().map(Result::unwrap));
+    assert!(server.wait().success());
+    // Files.
+    let mut replies = tempfile::tempfile().unwrap();
+    let mut server =
+        Server::on_stdio(program, &[], file_of(&requests), replies.try_clone().unwrap());
+    assert!(server.wait().success());
+    replies.seek(SeekFrom::Start(0)).unwrap();
+    check(&mut BufReader::new(replies).lines().map(Result::unwrap));
+}
+
+fn where_the_streams_are_shared_a_print_stands_among_the_messages(program: &str) {
+    let shared = ["--shared-streams"];
+    let requests = file_of(&call(1, "print", "{}"));
+    let mut server = Server::on_stdio(program, &shared, requests, Stdio::piped());
+    let mut text = String::new();
+    server.stdout().read_to_string(&mut text).unwrap();
+    assert!(text.contains("POLLUTED by println"), "{text}");
+    assert!(text.contains("POLLUTED by a child"), "{text}");
+    assert!(server.wait().success());
+}
+
+/// A parent that keeps the pipe of stderr and never looks at it.
+fn a_log_that_nobody_reads_stops_no_call(program: &str) {
+    let (_unread, log) = std::io::pipe().unwrap();
+    let mut server = Server::with_log(program, log);
+    let (mut stdin, mut stdout) = (server.stdin(), server.stdout());
+    for id in 0..3_000 {
+        writeln!(stdin, "no message\n{}", call(id, "fail", "{}")).unwrap();
+        let answer = line(&mut stdout);
+        assert!(answer.contains(&format!(r#""id":{id},"#)), "{answer}");
+    }
+    drop(stdin);
+    assert!(server.wait().success());
 }
 
 fn file_of(text: &str) -> File {

@@ -14,6 +14,7 @@ pub use exercise::exercise;
 use std::future::{Future, ready};
 use std::io::Read;
 use std::net::SocketAddr;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -23,8 +24,8 @@ use mcp_proto::server::Limits;
 use mcp_proto::service::client::{Client, ClientDriver};
 use mcp_proto::service::schemars::{self, JsonSchema};
 use mcp_proto::service::{
-    Args, Driver, Error, Exchange, Extension, HttpBuilder, Json, Registry, Service, Sleep, State,
-    StdioServer, tool,
+    Args, Diagnostics, Driver, Error, Exchange, Extension, HttpBuilder, Json, Registry, Service,
+    Sleep, State, StdioServer, tool,
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,11 +36,15 @@ type Clock = Arc<dyn Sleep>;
 /// # Errors
 /// Never: the declarations are right.
 pub fn service(clock: impl Sleep + 'static) -> Result<Service, Error> {
+    let log = Diagnostics::stderr();
     let service = Registry::new("tested", "1.0.0")
         .state::<Clock>(Arc::new(clock))
+        .on_error(move |report| log.line(format_args!("{}: {}", report.operation, report.error)))
         .tool(tool("add", add))
         .tool(tool("big", big))
         .tool(tool("count", count))
+        .tool(tool("fail", fail))
+        .tool(tool("print", print))
         .tool(tool("sleep", sleep))
         .tool(tool("talk", talk).streaming())
         .tool(tool("touch", touch))
@@ -81,6 +86,20 @@ async fn count(ex: Exchange) -> Result<String, Error> {
     Ok(format!("{:?}", session.get::<u32>("count")?))
 }
 
+async fn fail() -> Result<String, Error> {
+    Err(Error::internal("x".repeat(200)))
+}
+
+/// Prints in all ways that are not the protocol's, and says what a child of its own could read.
+async fn print() -> Result<String, Error> {
+    println!("POLLUTED by println");
+    let child = "echo POLLUTED by a child; printf 'POLLUTED without an end'; head -c 1 | wc -c >&2";
+    let run = |command: &mut Command| command.status().map_err(Error::from);
+    run(Command::new("sh").args(["-c", child]))?;
+    let read = Command::new("cat").stdin(Stdio::inherit()).stderr(Stdio::inherit()).output()?;
+    Ok(format!("a child read {} bytes", read.stdout.len()))
+}
+
 #[derive(Deserialize, JsonSchema)]
 struct Nap {
     ms: u64,
@@ -107,10 +126,11 @@ async fn whoami(peer: Option<Extension<SocketAddr>>) -> String {
 
 /// How a server under test is started: `--listen` or `--stdio`, then `--grace-ms N`,
 /// `--connections N`, `--address ADDRESS`, `--store ADDRESS` (with feature `stores`), or, on stdio,
-/// `--ends`: it shuts down as soon as it runs.
+/// `--ends`: it shuts down as soon as it runs, and `--shared-streams`: others may print.
 #[derive(Debug)]
 pub struct Options {
     stdio: bool,
+    shared: bool,
     ends: bool,
     grace: Duration,
     connections: usize,
@@ -134,6 +154,7 @@ impl Options {
         let number = |name: &str| value(name)?.parse().ok();
         Self {
             stdio: says("--stdio"),
+            shared: says("--shared-streams"),
             ends: says("--ends"),
             grace: Duration::from_millis(number("--grace-ms").unwrap_or(5_000)),
             connections: number("--connections").map_or(1_000, |most| most as usize),
@@ -156,6 +177,7 @@ pub async fn serve<D: Driver + Sleep>(driver: D) -> Result<(), Error> {
         let mut limits = Limits::default();
         limits.eof_grace = options.grace;
         let server = StdioServer::new(driver, service).limits(limits);
+        let server = server.private_streams(!options.shared);
         return match options.ends {
             true => server.serve_with_shutdown(ready(())).await,
             false => server.serve().await,

@@ -147,8 +147,8 @@ impl<D: Driver> Driver for Fixed<D> {
         self.driver.bind(address).await
     }
 
-    fn stdio(&self) -> io::Result<D::Stdio> {
-        self.driver.stdio()
+    fn stdio(&self, private: bool) -> io::Result<D::Stdio> {
+        self.driver.stdio(private)
     }
 }
 

@@ -11,21 +11,24 @@ mod fixtures;
 #[path = "../../../mcp-driver-tokio/examples/everything/options.rs"]
 mod options;
 
-use mcp_driver_async_std::{AsyncStd, Error, http, stdio};
+use mcp_driver_async_std::{AsyncStd, Diagnostics, Error, http, stdio};
 
 use options::Options;
 
 #[async_std::main]
 async fn main() -> Result<(), Error> {
     let service = fixtures::service(AsyncStd::new())?;
+    let log = Diagnostics::stderr();
     let address = match Options::read() {
-        Options::Stdio => return stdio(service).serve().await,
+        Options::Stdio => {
+            return stdio(service).on_notice(move |notice| log.line(notice)).serve().await;
+        }
         Options::Listen(address) => address,
     };
     let server = http(service)
         .allow_delete(true)
         .http_sse("/sse", "/messages")
-        .on_notice(|notice| eprintln!("{notice}"))
+        .on_notice(move |notice| log.line(notice))
         .bind(address)
         .await?;
     eprintln!("{server}\n\n{}", options::banner(&server.url()));

@@ -9,21 +9,24 @@
 mod fixtures;
 mod options;
 
-use mcp_driver_tokio::{Error, Tokio, http, stdio};
+use mcp_driver_tokio::{Diagnostics, Error, Tokio, http, stdio};
 
 use options::Options;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     let service = fixtures::service(Tokio::new())?;
+    let log = Diagnostics::stderr();
     let address = match Options::read() {
-        Options::Stdio => return stdio(service).serve().await,
+        Options::Stdio => {
+            return stdio(service).on_notice(move |notice| log.line(notice)).serve().await;
+        }
         Options::Listen(address) => address,
     };
     let server = http(service)
         .allow_delete(true)
         .http_sse("/sse", "/messages")
-        .on_notice(|notice| eprintln!("{notice}"))
+        .on_notice(move |notice| log.line(notice))
         .bind(address)
         .await?;
     eprintln!("{server}\n\n{}", options::banner(&server.url()));

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use self::asking::Asked;
+use self::asking::{Asked, Unasked};
 use self::calls::{Call, Stage};
 pub(super) use self::hearing::Place;
 use self::listening::Listener;
@@ -49,6 +49,8 @@ pub struct Core {
     /// Requests that were sent and not answered.
     requests: BTreeMap<i64, Sent>,
     asks: BTreeMap<AskId, Asked>,
+    /// Questions that wait until others are answered, in their order.
+    unasked: VecDeque<Unasked>,
     listeners: BTreeMap<ListenId, Listener>,
     /// The parameters that calls of a tool repeat in headers.
     mirrored: BTreeMap<String, Vec<MirroredParam>>,
@@ -160,6 +162,7 @@ impl Core {
             calls: BTreeMap::new(),
             requests: BTreeMap::new(),
             asks: BTreeMap::new(),
+            unasked: VecDeque::new(),
             listeners: BTreeMap::new(),
             mirrored: BTreeMap::new(),
             cache: caching::Cache::default(),
@@ -391,6 +394,7 @@ impl Core {
             self.end_listening(listen, Err(error.clone()));
         }
         self.asks.clear();
+        self.unasked.clear();
         self.timers = Timers::new();
         if negotiating {
             self.emit(Event::Unavailable(error.clone()));

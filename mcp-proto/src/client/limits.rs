@@ -18,8 +18,12 @@ pub struct Limits {
     pub batch: usize,
     /// Calls under way or waiting at once; further ones end at once. 1,024.
     pub calls: usize,
-    /// Questions of the server that are open at once; further ones are refused. 32.
+    /// Questions of the server that are put to the application at once: as many as a server of this
+    /// library runs calls on one stream. 64.
     pub asks: usize,
+    /// Questions that wait until others are answered, and no more than
+    /// [`message`](Self::message) bytes of them; further ones are refused. 1,024.
+    pub unasked: usize,
     /// How often one call may be answered with questions, or with nothing but a state. 32.
     pub rounds: u32,
     /// Pages of one list. 1,000.
@@ -67,7 +71,8 @@ impl Default for Limits {
             depth: 128,
             batch: 100,
             calls: 1_024,
-            asks: 32,
+            asks: 64,
+            unasked: 1_024,
             rounds: 32,
             pages: 1_000,
             entries: 100_000,

@@ -14,7 +14,7 @@ use super::promise::{Promise, Promised, promise};
 use super::{Command, Error, Exchange, schema};
 use crate::model::{
     Answer, AnswerAction, AskWay, BadAnswer, Form, FormError, FormSchema, InputRequest, NeedsInput,
-    elicit, elicit_cancel,
+    elicit,
 };
 use crate::server::Answered;
 
@@ -75,11 +75,12 @@ impl Exchange {
     /// # assert!(registry.build().is_ok());
     /// ```
     ///
-    /// Declining and cancelling are answers, and so is a [`default`](Ask::default). Nobody
-    /// answering in time is a cancel.
+    /// Declining and cancelling are answers, and so is a [`default`](Ask::default). That nobody
+    /// answers in time is none: it is [`BadAnswer::TimedOut`].
     ///
     /// # Errors
     /// - This client cannot be asked that, and no default is given.
+    /// - Nobody answered in time.
     /// - It answered with an error, or with what does not fit the question, where it cannot be
     ///   asked anew ([`Error::bad_answer`]). That is never consent.
     pub fn ask(&self, key: impl Into<String>, request: impl Into<InputRequest>) -> Ask {
@@ -205,7 +206,7 @@ impl Ask {
         Ok(match answered {
             Some(Answered::Given(result)) => Answer::read(&self.request, &result)?,
             Some(Answered::Error(error)) => Answer::of_reply(&self.request, Err(&error))?,
-            Some(Answered::TimedOut) => elicit_cancel(),
+            Some(Answered::TimedOut) => return Err(BadAnswer::TimedOut.into()),
             Some(Answered::Unsupported) => return self.unasked(),
             Some(Answered::Failed) => return Err(Error::internal("the question got lost")),
             None => return Err(Error::internal("the call is over; nobody can be asked")),

@@ -24,11 +24,13 @@ pub trait Driver<M: Threading = Shared>: Runtime<M, Timer: Send> + Clone + Send 
     /// Where the address is none, or not to be had.
     fn bind(&self, address: String) -> impl Future<Output = io::Result<Self::Listener>> + Send;
 
-    /// Opens standard input and output, each as the kind of thing that it is.
+    /// Opens standard input and output, each as the kind of thing that it is. Where they are
+    /// `private`, nothing else of the process reads or writes them from now on; systems other than
+    /// Unix have no way to that, and ignore it.
     ///
     /// # Errors
     /// Where one of them is closed.
-    fn stdio(&self) -> io::Result<Self::Stdio>;
+    fn stdio(&self, private: bool) -> io::Result<Self::Stdio>;
 
     /// Runs `work` where [`detach`](Runtime::detach) works.
     fn within<F: Future>(&self, work: F) -> impl Future<Output = F::Output> {

@@ -54,6 +54,7 @@ pub mod client;
 mod convert;
 mod crowd;
 mod declare;
+mod diagnostics;
 mod drive;
 mod driver;
 mod duplex;
@@ -87,6 +88,8 @@ mod scope;
 mod service;
 mod session;
 mod site;
+#[cfg(unix)]
+mod standard_streams;
 mod stdio_server;
 pub mod storage;
 mod store;
@@ -118,6 +121,7 @@ pub use convert::{IntoOutcome, Json};
 pub use declare::{
     PromptDeclaration, Readable, ResourceDeclaration, ToolDeclaration, prompt, resource, tool,
 };
+pub use diagnostics::Diagnostics;
 pub use driver::{Driver, Listener};
 pub use duplex::Duplex;
 pub use error::Error;
@@ -141,6 +145,8 @@ pub use runtime::{Runtime, Sleep, Timer};
 pub use scope::{Origin, Scope};
 pub use service::{Dispatched, Report, Service};
 pub use session::{Session, Sessions};
+#[cfg(unix)]
+pub use standard_streams::standard_streams;
 pub use stdio_server::StdioServer;
 pub use storage::Storage;
 pub use store::{Execution, SessionStore, Simple, SimpleSessionStore};

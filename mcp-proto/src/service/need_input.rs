@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Error, Exchange};
 use crate::model::{
-    Answer, AskWay, Binding, Call, Digest, InputRequest, Json, NeedsInput, Round, elicit_cancel,
+    Answer, AskWay, BadAnswer, Binding, Call, Digest, InputRequest, Json, NeedsInput, Round,
 };
 use crate::server::Answered;
 
@@ -110,14 +110,7 @@ fn result(call: &Call, request: &InputRequest, answered: Option<Answered>) -> Re
             Answer::of_reply(request, Err(&error))?;
             Err(Error::internal("an error was taken for an answer"))
         }
-        Some(Answered::TimedOut) => {
-            let mut cancel = Vec::new();
-            elicit_cancel().write(&mut cancel);
-            let cancel = Json::scanned(cancel.into());
-            // Nobody can cancel for a model, or for the roots.
-            Answer::read(request, &cancel)?;
-            Ok(cancel)
-        }
+        Some(Answered::TimedOut) => Err(BadAnswer::TimedOut.into()),
         Some(Answered::Unsupported) => {
             Err(call.asking().failure([request], &call.client().capabilities).into())
         }

@@ -22,7 +22,10 @@ use crate::revision::AdapterSet;
 use crate::server::{Endpoint, EndpointBuilder, Limits, Stdio};
 
 /// A service on a pair of byte streams with one message per line: stdin and stdout, unless told
-/// otherwise. Nothing else of the process may write to stdout; stderr is free (R24-STDIO-04).
+/// otherwise. On Unix they belong to the protocol from the start on (see
+/// [`private_streams`](StdioServer::private_streams)); elsewhere nothing else of the process may
+/// write to stdout (R24-STDIO-03). stderr is free, and may be unread: see
+/// [`Diagnostics`](super::Diagnostics).
 #[must_use = "nothing is answered before `serve`"]
 pub struct StdioServer<D, M: Threading = Shared> {
     driver: D,
@@ -31,6 +34,7 @@ pub struct StdioServer<D, M: Threading = Shared> {
     sessions: Arc<dyn SessionStore>,
     hub: Arc<dyn Hub>,
     notices: Notices,
+    private: bool,
 }
 
 impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
@@ -38,14 +42,8 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
     pub fn new(driver: D, service: Service<M>) -> Self {
         let endpoint = Endpoint::builder(service.catalog().clone());
         let (sessions, hub) = (Arc::new(MemorySessionStore::new()), Arc::new(MemoryHub::new()));
-        Self {
-            driver,
-            live: Live::new(service),
-            endpoint,
-            sessions,
-            hub,
-            notices: Notices::default(),
-        }
+        let (live, notices) = (Live::new(service), Notices::default());
+        Self { driver, live, endpoint, sessions, hub, notices, private: true }
     }
 
     /// Keeps sessions and events in `store`, where other processes find them too.
@@ -83,6 +81,15 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
     /// settled; it is refused else (R24-LIFE-01).
     pub fn allow_reinitialize(mut self, allow: bool) -> Self {
         self.endpoint = self.endpoint.allow_reinitialize(allow);
+        self
+    }
+
+    /// Whether stdin and stdout are taken for the protocol alone when serving begins, on Unix; so by
+    /// default. Then what else reads standard input in this process or its children finds nothing,
+    /// and what is written to standard output goes to standard error. It stays so once serving is
+    /// over. Where this is off, whatever prints stands among the messages, and children read them.
+    pub fn private_streams(mut self, private: bool) -> Self {
+        self.private = private;
         self
     }
 
@@ -193,7 +200,7 @@ macro_rules! serving {
                 self,
                 until: impl Future<Output = ()>,
             ) -> Result<(), Error> {
-                let stream = self.driver.stdio()?;
+                let stream = self.driver.stdio(self.private)?;
                 self.serve_on(stream, until).await
             }
 

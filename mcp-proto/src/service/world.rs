@@ -148,7 +148,7 @@ impl Driver<Shared> for VirtualTime {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    fn stdio(&self) -> io::Result<End> {
+    fn stdio(&self, _: bool) -> io::Result<End> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

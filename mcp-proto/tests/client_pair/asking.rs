@@ -140,7 +140,7 @@ fn a_pushed_question_that_nobody_answers_in_two_minutes_is_withdrawn() {
         let deploy = run.call("deploy");
         run.pair.run_for(Duration::from_secs(125));
         assert!(run.pair.asked().is_empty(), "{what}");
-        assert_eq!(run.text(deploy), "cancel", "{what}");
+        assert_eq!(run.text(deploy), "nobody answered the question in time", "{what}");
         run.judge(&what);
     }
 }

@@ -23,6 +23,14 @@ pub(super) struct Asked {
     defaults: Option<Json>,
 }
 
+/// A question by a request of the server's that waits until others are answered.
+#[derive(Debug)]
+pub(super) struct Unasked {
+    call: Option<CallId>,
+    id: RequestId,
+    question: RawQuestion,
+}
+
 #[derive(Debug)]
 enum By {
     /// By a request of the server's, with this id.
@@ -53,6 +61,7 @@ pub(super) enum Manner {
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 const INVALID_REQUEST: i64 = -32600;
+const INTERNAL_ERROR: i64 = -32603;
 
 impl Core {
     /// The server asks by a request.
@@ -66,14 +75,14 @@ impl Core {
     ) {
         let question = RawQuestion { method, params };
         let verdict = self.may_be_asked(&question).and_then(|()| {
-            let is_repeated =
+            let is_asked =
                 self.asks.values().any(|ask| matches!(&ask.by, By::Push(it) if *it == id));
-            if is_repeated {
+            if is_asked || self.unasked.iter().any(|it| it.id == id) {
                 return Err((INVALID_REQUEST, "this id is in use"));
             }
-            match self.asks.len() < self.config.limits.asks {
+            match self.may_wait(&question) {
                 true => Ok(()),
-                false => Err((INVALID_REQUEST, "too many questions are open")),
+                false => Err((INTERNAL_ERROR, "busy: too many questions are open")),
             }
         });
         if let Err((code, message)) = verdict {
@@ -85,7 +94,24 @@ impl Core {
             Place::Response(id, _) => self.call_of(id),
             Place::Stream => None,
         };
-        self.ask(call, By::Push(id), question);
+        self.unasked.push_back(Unasked { call, id, question });
+        self.ask_on();
+    }
+
+    /// Whether one more question can be put, or wait for others to be answered.
+    fn may_wait(&self, question: &RawQuestion) -> bool {
+        let limits = &self.config.limits;
+        let held: usize = self.unasked.iter().map(|it| size(&it.question)).sum();
+        let fits = self.unasked.is_empty() || held + size(question) <= limits.message;
+        self.asks.len() < limits.asks || (self.unasked.len() < limits.unasked && fits)
+    }
+
+    /// Puts questions that waited, as many as may be open.
+    fn ask_on(&mut self) {
+        while self.asks.len() < self.config.limits.asks {
+            let Some(Unasked { call, id, question }) = self.unasked.pop_front() else { return };
+            self.ask(call, By::Push(id), question);
+        }
     }
 
     /// What was not declared cannot be asked (R24-ROOT, R2511-ELIC: -32601 for what is unknown or
@@ -198,6 +224,7 @@ impl Core {
     ) {
         self.advance(now);
         let Some(asked) = self.asks.remove(&ask) else { return };
+        self.ask_on();
         let answer = answer.map(|answer| with_defaults(answer, asked.defaults.as_ref()));
         match asked.by {
             By::Push(id) => {
@@ -241,27 +268,36 @@ impl Core {
 
     /// Whether an answer of ours is what the server may be waiting for.
     pub(super) fn is_asked(&self, call: CallId) -> bool {
-        self.asks.values().any(|ask| ask.call.is_none_or(|about| about == call))
+        let is_about = |about: Option<CallId>| about.is_none_or(|about| about == call);
+        self.asks.values().any(|ask| is_about(ask.call))
+            || self.unasked.iter().any(|it| is_about(it.call))
     }
 
     /// The server takes a request of its own back; no answer goes out any more.
     pub(super) fn withdrawn(&mut self, id: &RequestId) -> bool {
+        if let Some(index) = self.unasked.iter().position(|it| it.id == *id) {
+            self.unasked.remove(index);
+            return true;
+        }
         let is_it = |ask: &Asked| matches!(&ask.by, By::Push(it) if it == id);
         let found = self.asks.iter().find(|(_, ask)| is_it(ask)).map(|(ask, _)| *ask);
         if let Some(ask) = found {
             self.asks.remove(&ask);
             self.emit(Event::Withdrawn(ask));
+            self.ask_on();
         }
         found.is_some()
     }
 
     /// A call has ended: what was asked about it is asked no more.
     pub(super) fn withdraw_questions(&mut self, call: CallId) {
+        self.unasked.retain(|it| it.call != Some(call));
         self.withdraw_those(|ask| ask.call == Some(call));
     }
 
     /// The session is gone: nobody waits for answers to what was asked in it by requests.
     pub(super) fn withdraw_pushed(&mut self) {
+        self.unasked.clear();
         self.withdraw_those(|ask| matches!(ask.by, By::Push(_)));
     }
 
@@ -272,11 +308,17 @@ impl Core {
             self.asks.remove(&ask);
             self.emit(Event::Withdrawn(ask));
         }
+        self.ask_on();
     }
 }
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Bytes that a question holds while it waits.
+fn size(question: &RawQuestion) -> usize {
+    question.method.len() + question.params.as_ref().map_or(0, |params| params.as_bytes().len())
+}
 
 /// The questions as a value, for the caller to answer by calling again.
 pub(super) fn unanswered(asks: InputRequired, raw: Json) -> Reply {

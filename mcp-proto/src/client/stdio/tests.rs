@@ -373,3 +373,84 @@ fn a_silent_process_is_started_again_before_another_line_is_sent() {
     client.handle_respawned(due);
     assert_eq!(sent(&mut client)[0]["method"], "initialize");
 }
+
+/// A client with a model, of this revision, that puts two questions at once and lets three wait.
+fn asked(revision: Revision) -> Stdio {
+    let mut config = config([revision]);
+    config.capabilities.sampling = true;
+    (config.limits.asks, config.limits.unasked, config.limits.message) = (2, 3, 1_000);
+    let mut client = Stdio::new(config, NOW);
+    sent(&mut client);
+    let server = r#""capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"2"}"#;
+    hear(
+        &mut client,
+        &format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"{revision}",{server}}}}}"#
+        ),
+    );
+    events(&mut client);
+    sent(&mut client);
+    client
+}
+
+fn put(client: &mut Stdio, id: u32, filler: usize) {
+    let params = format!(r#"{{"maxTokens":1,"messages":[],"x":"{}"}}"#, "x".repeat(filler));
+    let method = "sampling/createMessage";
+    hear(
+        client,
+        &format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#),
+    );
+}
+
+fn asks(client: &mut Stdio) -> Vec<crate::client::AskId> {
+    let asks = events(client).into_iter().filter_map(|event| match event {
+        Event::Ask(ask, _) => Some(ask),
+        _ => None,
+    });
+    asks.collect()
+}
+
+fn answered(client: &mut Stdio, ask: crate::client::AskId) -> serde_json::Value {
+    client.answer(NOW, ask, Ok(Json::parse("{}").unwrap()));
+    sent(client).remove(0)["id"].clone()
+}
+
+#[test]
+fn as_many_questions_are_put_at_once_as_our_server_asks() {
+    let (client, server) = (crate::client::Limits::default(), server::Limits::default());
+    assert!(client.asks >= server.in_flight && client.unasked >= server.parked);
+}
+
+#[test]
+fn questions_beyond_those_that_may_be_open_wait_for_their_turn() {
+    for revision in Revision::ALL.into_iter().filter(|it| it.adapter().has_handshake) {
+        let mut client = asked(revision);
+        (1..=6).for_each(|id| put(&mut client, id, 0));
+        let mut open = asks(&mut client);
+        assert_eq!(open.len(), 2, "{revision}");
+        // The sixth finds no room, and is told so at once.
+        let refused = sent(&mut client);
+        assert_eq!((refused.len(), &refused[0]["id"]), (1, &6.into()), "{revision}");
+        assert_eq!(refused[0]["error"]["code"], -32603, "{revision}");
+        // One that waits is taken back, and one that waits has an id in use.
+        let cancelled = r#"{"method":"notifications/cancelled","params":{"requestId":4}}"#;
+        hear(&mut client, &cancelled.replacen('{', r#"{"jsonrpc":"2.0","#, 1));
+        put(&mut client, 5, 0);
+        assert_eq!(sent(&mut client)[0]["error"]["code"], -32600, "{revision}");
+        let mut ids = Vec::new();
+        while !open.is_empty() {
+            ids.push(answered(&mut client, open.remove(0)));
+            open.extend(asks(&mut client));
+        }
+        assert_eq!(ids, [1, 2, 3, 5], "{revision}");
+    }
+}
+
+#[test]
+fn questions_that_wait_are_bounded_by_their_bytes() {
+    let mut client = asked(Revision::V2025_11_25);
+    (1..=4).for_each(|id| put(&mut client, id, 700));
+    assert_eq!(asks(&mut client).len(), 2);
+    let refused = sent(&mut client);
+    assert_eq!((refused.len(), &refused[0]["id"]), (1, &4.into()));
+}

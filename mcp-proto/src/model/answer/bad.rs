@@ -16,6 +16,9 @@ pub enum BadAnswer {
         /// What the client says about it.
         message: String,
     },
+    /// Nothing came back in time, and the question was withdrawn. That is no cancel: nobody made a
+    /// choice (R26-ELIC-10).
+    TimedOut,
     /// It is no object, or names a member twice.
     NotAnObject,
     /// It does not say what was done with the question.
@@ -41,6 +44,7 @@ impl fmt::Display for BadAnswer {
             Self::Error { code, message } => {
                 write!(f, "the client answered with an error: {message:.200} ({code})")
             }
+            Self::TimedOut => f.write_str("nobody answered the question in time"),
             Self::NotAnObject => f.write_str("an answer is an object that names each member once"),
             Self::NoAction => {
                 f.write_str("the answer's `action` must be `accept`, `decline` or `cancel`")

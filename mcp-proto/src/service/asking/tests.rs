@@ -10,7 +10,7 @@ use super::super::tests::talk::{REVISIONS, Served, accept, action, talk, talk_at
 use super::super::world::VirtualTime;
 use super::super::{NeedInput, Registry, Service, prompt, resource, tool};
 use super::*;
-use crate::model::{elicit_decline, list_roots, sample};
+use crate::model::{elicit_decline, elicit_url, list_roots, sample};
 use core::time::Duration;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -79,6 +79,22 @@ fn service() -> Service {
             let roots = ex.ask("roots", list_roots()).await?.roots()?;
             Ok::<_, Error>(format!("{} {}", model.text(), roots.roots.len()))
         }))
+        .tool(
+            tool("roots", |ex: Exchange| async move {
+                let roots = ex.ask("roots", list_roots()).await?.roots()?;
+                Ok::<_, Error>(roots.roots.len().to_string())
+            })
+            .asks(),
+        )
+        .tool(
+            tool("link", |ex: Exchange| async move {
+                match ex.ask("link", elicit_url("Sign in.", "https://a.example/")).await {
+                    Ok(answer) => Ok::<_, Error>(answer.action().to_string()),
+                    Err(error) => Ok(format!("{:?}", error.bad_answer())),
+                }
+            })
+            .asks(),
+        )
         .tool(
             tool("explicit", |ex: Exchange| async move {
                 let state = ex.state::<u32>()?.unwrap_or_default();
@@ -417,17 +433,34 @@ fn prompts_and_resources_ask_where_their_revision_lets_them() {
     }
 }
 
+/// R26-ELIC-10: it is no cancel, nor a malformed answer.
 #[test]
-fn nobody_answering_in_time_is_a_cancel_and_the_question_is_withdrawn() {
+fn a_question_that_nobody_answers_in_time_timed_out_whatever_was_asked() {
     let service = service();
-    for revision in ["2025-06-18", "2025-11-25"] {
-        let time = VirtualTime::default();
-        let (answer, withdrawn) =
-            talk_at(&time, &service, revision, all(), |mut talk| async move {
-                (talk.call("confirm", |_, _| Value::Null).await, talk.withdrawn)
-            });
-        assert_eq!((text(&answer).as_str(), withdrawn), ("cancel", 1), "{revision}: {answer}");
-        assert_eq!(time.time().as_micros(), 20_000_000);
+    let modes = json!({ "form": {}, "url": {} });
+    let can = json!({ "elicitation": modes, "sampling": {}, "roots": {} });
+    let timed_out = "error: nobody answered the question in time";
+    let questions = [
+        ("confirm", timed_out),
+        ("name", timed_out),
+        ("default", timed_out),
+        ("others", timed_out),
+        ("roots", timed_out),
+        ("explicit", timed_out),
+        ("link", "Some(TimedOut)"),
+    ];
+    for (revision, has_urls) in [("2025-06-18", false), ("2025-11-25", true)] {
+        for (tool, expected) in
+            questions.into_iter().filter(|(tool, _)| has_urls || *tool != "link")
+        {
+            let time = VirtualTime::default();
+            let (answer, withdrawn) =
+                talk_at(&time, &service, revision, can.clone(), |mut talk| async move {
+                    (talk.call(tool, |_, _| Value::Null).await, talk.withdrawn)
+                });
+            assert_eq!((text(&answer).as_str(), withdrawn), (expected, 1), "{revision} {tool}");
+            assert_eq!(time.time().as_micros(), 20_000_000);
+        }
     }
 }
 
