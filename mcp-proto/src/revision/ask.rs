@@ -14,7 +14,14 @@ impl Adapter {
         }
     }
 
-    /// Appends a question as a request of the server's own (R2506-ELIC-05, R24-SAMP-03).
+    /// Whether this question carries an id that a client may compare with those of questions on
+    /// other connections (R2511-ELIC-17).
+    pub const fn names_elicitation(&self, request: &InputRequest) -> bool {
+        self.input.elicitation_id && matches!(request, InputRequest::ElicitUrl { .. })
+    }
+
+    /// Appends a question as a request of the server's own (R2506-ELIC-05, R24-SAMP-03). Where the
+    /// question [is named](Self::names_elicitation) its name is `id`.
     ///
     /// # Errors
     /// Where this revision cannot put the question; nothing is appended then.

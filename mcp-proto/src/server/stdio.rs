@@ -11,7 +11,7 @@ use super::listening::Listening;
 use super::pending::Waiting;
 use super::task::Task;
 use super::{Answered, AskId, CallId, Endpoint, Machine, Output};
-use crate::effect::{EffectError, EffectId, Reply};
+use crate::effect::{Effect, EffectError, EffectId, Reply};
 use crate::frame::envelope::RequestId;
 use crate::frame::http1::Closing;
 use crate::frame::lines::LineDecoder;
@@ -88,8 +88,16 @@ struct Ask {
     id: AskId,
     call: CallId,
     adapter: Adapter,
-    request: RequestId,
+    step: AskStep,
     until: Instant,
+}
+
+#[derive(Debug)]
+enum AskStep {
+    /// It needs an id that is unique in the server (R2511-ELIC-17), not only on this stream.
+    Minting(InputRequest),
+    /// It was sent under this id.
+    Sent(RequestId),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,6 +185,7 @@ impl Stdio {
                 }
             }
             Waiting::Listen(_) => self.settle_listening(waiting, reply),
+            Waiting::Ask(ask) => self.settle_ask(ask, reply),
             // The rest is for streams that are not the client's only one.
             _ => {}
         }
@@ -314,10 +323,16 @@ impl Machine for Stdio {
             let written = can && adapter.write_ask(&mut message, &wire, &request, &client).is_ok();
             written.then_some((adapter, wire, message))
         });
+        let until = self.core.now + self.core.endpoint.limits().ask;
         match asked {
-            Some((adapter, request, message)) => {
-                let until = self.core.now + self.core.endpoint.limits().ask;
-                self.asks.push(Ask { id, call, adapter, request, until });
+            Some((adapter, ..)) if adapter.names_elicitation(&request) => {
+                let step = AskStep::Minting(request);
+                self.asks.push(Ask { id, call, adapter, step, until });
+                self.core.emit(Effect::Random, Waiting::Ask(id));
+            }
+            Some((adapter, wire, message)) => {
+                let step = AskStep::Sent(wire);
+                self.asks.push(Ask { id, call, adapter, step, until });
                 self.out.extend_from_slice(&message);
                 self.out.push(b'\n');
             }

@@ -5,6 +5,7 @@
 mod fixture;
 
 mod handshake;
+mod naming;
 mod unreadable;
 
 use fixture::{Peer, Wire, application, builder};

@@ -1,6 +1,6 @@
 //! Calls from their start to their reply.
 
-use super::{Ask, Running, Stdio};
+use super::{Ask, AskStep, Running, Stdio};
 use crate::effect::Reply;
 use crate::frame::envelope::RequestId;
 use crate::frame::writer;
@@ -8,8 +8,9 @@ use crate::model::{Call, Failure, FailureKind};
 use crate::revision::{Adapter, Refused, Subject};
 use crate::server::calls::Last;
 use crate::server::intake::{self, Answer};
+use crate::server::pending::Waiting;
 use crate::server::task::Task;
-use crate::server::{CallId, Notice};
+use crate::server::{Answered, AskId, CallId, Notice, session};
 use core::time::Duration;
 
 /// How much time passes between two errors without id, and between two notices of skipped input.
@@ -83,8 +84,39 @@ impl Stdio {
 
     /// Tells the client that a question is no longer wanted.
     pub(super) fn take_back(&mut self, ask: &Ask) {
-        ask.adapter.write_cancelled(&mut self.out, &ask.request, None);
-        self.out.push(b'\n');
+        match &ask.step {
+            AskStep::Minting(_) => self.core.abandon(Waiting::Ask(ask.id)),
+            AskStep::Sent(request) => {
+                ask.adapter.write_cancelled(&mut self.out, request, None);
+                self.out.push(b'\n');
+            }
+        }
+    }
+
+    /// Sends a question once there is an id for it.
+    pub(super) fn settle_ask(&mut self, id: AskId, reply: Option<Reply>) {
+        let Some(index) = self.asks.iter().position(|ask| ask.id == id) else { return };
+        let Some(ask) = self.asks.get_mut(index) else { return };
+        let running = self.running.iter().find(|it| it.task.in_flight.call == ask.call);
+        let client = running.map(|running| running.task.in_flight.capabilities);
+        let written = match (&ask.step, reply, client) {
+            (AskStep::Minting(question), Some(Reply::Random(random)), Some(client)) => {
+                let request = RequestId::from(session::mint(&random).as_str());
+                let written = ask.adapter.write_ask(&mut self.out, &request, question, &client);
+                written.is_ok().then_some(request)
+            }
+            _ => None,
+        };
+        match written {
+            Some(request) => {
+                self.out.push(b'\n');
+                ask.step = AskStep::Sent(request);
+            }
+            None => {
+                self.asks.swap_remove(index);
+                self.core.answered(id, Answered::Failed);
+            }
+        }
     }
 
     pub(super) fn settle_task(&mut self, call: CallId, reply: Option<Reply>) {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Batch, Handshake, Parked, Stdio};
+use super::{AskStep, Batch, Handshake, Parked, Stdio};
 use crate::frame::lines::LineTooLong;
 use crate::model::{Call, Failure, FailureKind, Operation};
 use crate::revision::{
@@ -220,7 +220,10 @@ impl Stdio {
     /// The answer to one of our questions. What nobody asked is taken note of, and leaves
     /// nothing behind.
     fn answered(&mut self, answered: revision::Answered) {
-        let asked = |ask: &super::Ask| Some(&ask.request) == answered.id.as_ref();
+        let asked = |ask: &super::Ask| match &ask.step {
+            AskStep::Minting(_) => false,
+            AskStep::Sent(request) => Some(request) == answered.id.as_ref(),
+        };
         if let Some(index) = self.asks.iter().position(asked) {
             let ask = self.asks.swap_remove(index);
             let answer = answered.result.map_or_else(Answered::Error, Answered::Given);
