@@ -225,12 +225,14 @@ impl Session {
         };
         let (status, body, refusal, described) = match reading {
             Reading::Whole { status, body, mut refusal } => {
-                say(&mut refusal, &body);
-                let described = format!("a body of status {status} without the answer");
-                (status, body, refusal, described)
+                // Answers are read once, and by those who wait for them.
+                if !(200..300).contains(&status) {
+                    say(&mut refusal, &body);
+                }
+                (status, body, refusal, None)
             }
             Reading::Unread { status, refusal, described } => {
-                (status, Vec::new(), refusal, described)
+                (status, Vec::new(), refusal, Some(described))
             }
             Reading::Nothing | Reading::Head(_) | Reading::Events(_) => return,
         };
@@ -288,7 +290,7 @@ impl Session {
         status: u16,
         body: Vec<u8>,
         refusal: ClientError,
-        described: String,
+        described: Option<String>,
     ) {
         // Credentials come before all that a body may say (C23, C70).
         let wants_credentials = matches!(refusal.kind, ErrorKind::Unauthorized { .. });
@@ -297,7 +299,10 @@ impl Session {
         }
         if self.core.awaits(id) {
             let broken = match status {
-                200..300 => Broken::Nonsense(described.into()),
+                200..300 => {
+                    let whole = || format!("a body of status {status} without the answer");
+                    Broken::Nonsense(described.unwrap_or_else(whole).into())
+                }
                 _ => Broken::Status(status, refusal),
             };
             self.core.broken(id, broken);
