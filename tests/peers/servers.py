@@ -7,6 +7,9 @@ A cell is one client, server, transport and revision. The client must have negot
 step must give exactly the expected result: the lists, a tool's value, how far a call said to have come, a resource, a
 prompt, the answers to a form and to a question for a model, the changes of the tool list and of a resource, and what
 became of a call that was cancelled. What a server lacks is named below the table.
+
+With old servers the client is not told the revision: it has to find out, though they are silent at what they do not
+know, and end at the message after it.
 """
 
 import argparse
@@ -20,7 +23,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from installed import HERE, NODE_MODULES, PYTHON, REPOSITORY, TARGET, ensure_node, ensure_python, node
+from installed import (HERE, NODE_MODULES, OLD_SDKS, PYTHON, REPOSITORY, TARGET, ensure_node, ensure_old_pythons,
+                       ensure_python, node, old_python)
 from server import add_server_option, listening, named_command
 
 CELL_LIMIT = 30  # seconds for one cell
@@ -47,6 +51,7 @@ class Server:
     transports: dict[str, tuple[list[str], list[str]]]  # its place, a URL or a command, and its revisions
     checks: dict[str, Check]
     lacks: list[str]
+    is_found_out: bool = False  # the client finds out which revision it speaks
 
 
 def call(name: str, **arguments) -> dict:
@@ -116,6 +121,26 @@ def sdk_servers(running: ExitStack) -> list[Server]:
                offers(**SDK, value=compact, forms=after), ["HTTP+SSE", asks_late]),
         Server(f"Python {python_pin}", python,
                offers(**SDK, value=lambda value: json.dumps(value, indent=2), wraps=True, forms=after), [asks_late]),
+    ]
+
+
+def old_servers() -> list[Server]:
+    """The first versions of the Python SDK that can be met, over stdio."""
+    program = str(HERE / "servers" / "python_sdk_1.py")
+    lacks = ["any other revision, and transports but HTTP+SSE", "progress that is asked for, forms, and changes"]
+    checks = {
+        "tools": Check({"tools": {}}, ["add", "greet"]),
+        "resources": Check({"resources": {}}, ["test://static-text"]),
+        "prompts": Check({"prompts": {}}, ["review"]),
+        "call": Check({"call": call("add", a=2, b=40)}, {"text": "42"}),
+        "read": Check({"read": {"uri": "test://static-text"}}, ["This is the content of the static text resource."]),
+        "read by template": Check({"read": {"uri": "note://ada"}}, ["A note on ada."]),
+        "prompt": Check({"prompt": call("review", code="a + b")}, ["user: Please review a + b."]),
+    }
+    return [
+        Server(f"Python {version}, found out", {"stdio": ([*old_python(version), program], HANDSHAKE[:1])}, checks,
+               lacks if version == OLD_SDKS[-1] else [], is_found_out=True)
+        for version in OLD_SDKS
     ]
 
 
@@ -220,6 +245,7 @@ class Cell:
     revision: str
     place: tuple[str, ...]
     checks: dict
+    is_found_out: bool
 
     @property
     def name(self) -> str:
@@ -233,11 +259,13 @@ def main() -> None:
     arguments = parser.parse_args()
     ensure_node()
     ensure_python()
+    ensure_old_pythons()
     commands = [(name, absolute(command)) for name, command in arguments.server]
     with ExitStack() as running:
-        servers = [*our_servers(running, commands), *sdk_servers(running), *npm_servers()]
+        servers = [*our_servers(running, commands), *sdk_servers(running), *old_servers(), *npm_servers()]
         cells = [
-            Cell(client, tuple(absolute(command)), server.name, transport, revision, tuple(place), server.checks)
+            Cell(client, tuple(absolute(command)), server.name, transport, revision, tuple(place), server.checks,
+                 server.is_found_out)
             for client, command in arguments.client for server in servers
             for transport, (place, revisions) in server.transports.items() for revision in revisions
         ]
@@ -260,7 +288,8 @@ def outcome(cell: Cell) -> str:
     checks = {name: check for name, check in cell.checks.items() if cell.revision in check.revisions}
     steps = json.dumps([check.step for check in checks.values()]).replace(KEY, cell.name)
     # A session of its own, so that a client that hangs goes together with the server that it started.
-    client = subprocess.Popen([*cell.command, cell.revision, steps, *cell.place], stdin=subprocess.DEVNULL,
+    revision = "any" if cell.is_found_out else cell.revision
+    client = subprocess.Popen([*cell.command, revision, steps, *cell.place], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=FILES,
                               start_new_session=True)
     try:

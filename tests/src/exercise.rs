@@ -10,7 +10,8 @@ use mcp_proto::model::{
 };
 use mcp_proto::revision::Revision;
 use mcp_proto::service::client::{
-    Asked, Client, ClientError, Connect, Declined, ErrorKind, ListenEvent, StartProcess, ask_with,
+    Asked, Client, ClientError, Connect, Declined, ErrorKind, ListenEvent, Listening, StartProcess,
+    ask_with,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -42,6 +43,12 @@ enum Step {
     /// Calls `call`, cancels it once it says how far it has come, then calls `then` until its text
     /// is `until`: how the call ended, and that text.
     Cancel { call: Call, then: Call, until: String },
+    /// Calls `call`, and `then` once it says how far it has come: what came, in order.
+    During { call: Call, then: Call },
+    /// Listens, makes the calls `before`, `during` and `after`, and wishes for a restart of the server
+    /// once `during` says how far it has come: what was heard after the first and the last, and the
+    /// text of the second between them.
+    Restart { before: Call, during: Call, after: Call, uris: Vec<String> },
 }
 
 #[derive(Deserialize)]
@@ -52,15 +59,15 @@ struct Call {
 }
 
 /// Runs with the command line `REVISION STEPS URL` or `REVISION STEPS COMMAND...`; the steps are
-/// JSON. Prints `{"revision": .., "results": [..]}`.
+/// JSON, and where the revision is `any` it is found out. Prints `{"revision": .., "results": [..]}`.
 ///
 /// # Errors
 /// What went wrong; the process then fails.
 pub async fn exercise<D: StartProcess>() -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut words = args().skip(1);
     let (revision, steps) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let (revision, steps): (Revision, Vec<Step>) =
-        (revision.parse()?, serde_json::from_str(&steps)?);
+    let revision = if revision == "any" { None } else { Some(revision.parse()?) };
+    let steps: Vec<Step> = serde_json::from_str(&steps)?;
     let place: Vec<String> = words.collect();
     let client = match place.as_slice() {
         [url] if url.contains("://") => {
@@ -81,10 +88,14 @@ pub async fn exercise<D: StartProcess>() -> Result<(), Box<dyn Error + Send + Sy
     Ok(())
 }
 
-fn prepared<W, D>(connect: Connect<W, D>, revision: Revision) -> Connect<W, D> {
+fn prepared<W, D>(connect: Connect<W, D>, revision: Option<Revision>) -> Connect<W, D> {
     let mut can = ClientCapabilities::default();
     (can.elicitation_form, can.sampling, can.roots) = (true, true, true);
-    connect.info("exercise", "1.0.0").revision(revision).on_ask(ask_with(can, answer))
+    let connect = connect.info("exercise", "1.0.0").on_ask(ask_with(can, answer));
+    match revision {
+        Some(revision) => connect.revision(revision),
+        None => connect,
+    }
 }
 
 /// A form is filled in as far as it is known how; the rest has defaults.
@@ -133,6 +144,10 @@ async fn take<D: StartProcess>(client: &Client<D>, step: &Step) -> Result<Value,
         }
         Step::Listen { uris, cause, until } => listened::<D>(client, uris, cause, until).await?,
         Step::Cancel { call, then, until } => cancelled::<D>(client, call, then, until).await?,
+        Step::During { call, then } => meanwhile(client, call, then).await?,
+        Step::Restart { before, during, after, uris } => {
+            restarted(client, [before, during, after], uris).await?
+        }
     })
 }
 
@@ -231,4 +246,63 @@ async fn cancelled<D: StartProcess>(
         }
         D::default().sleep(PAUSE).await;
     }
+}
+
+async fn meanwhile<D>(client: &Client<D>, call: &Call, then: &Call) -> Result<Value, Failed> {
+    let running = client.call_tool(&call.name, &call.arguments).start();
+    let mut updates = running.progress();
+    let mut came = Vec::new();
+    while let Some(update) = updates.next().await {
+        came.push(format!("progress {}", update.progress));
+        if came.len() == 1 {
+            client.call_tool(&then.name, &then.arguments).await?;
+            came.push("meanwhile".to_owned());
+        }
+    }
+    came.push(running.await?.text());
+    Ok(json!(came))
+}
+
+async fn restarted<D>(
+    client: &Client<D>,
+    [before, during, after]: [&Call; 3],
+    uris: &[String],
+) -> Result<Value, Failed> {
+    let mut filter = Filter::default();
+    filter.uris = uris.to_vec();
+    let mut listening = client.listen(filter.clone());
+    let first = heard_of(client, &mut listening, &filter, before).await?;
+    let running = client.call_tool(&during.name, &during.arguments).start();
+    running.progress().next().await.ok_or("it ended without a word")?;
+    wish("restart").await?;
+    let said = running.await?.text();
+    let last = heard_of(client, &mut listening, &filter, after).await?;
+    Ok(json!([first, said, last]))
+}
+
+/// What is heard after `cause`, which is called again whenever listening begins anew.
+async fn heard_of<D>(
+    client: &Client<D>,
+    listening: &mut Listening,
+    filter: &Filter,
+    cause: &Call,
+) -> Result<String, Failed> {
+    client.call_tool(&cause.name, &cause.arguments).await?;
+    loop {
+        match listening.next().await.transpose()? {
+            Some(ListenEvent::Changed(change)) => return Ok(named(change)),
+            Some(_) => drop(client.call_tool(&cause.name, &cause.arguments).await?),
+            // A server that stops ends it in good order.
+            None => *listening = client.listen(filter.clone()),
+        }
+    }
+}
+
+/// Tells the script what to do, and waits until it was done.
+async fn wish(what: &str) -> Result<(), Failed> {
+    println!("{what}");
+    let (done, is_done) = futures_channel::oneshot::channel();
+    std::thread::spawn(move || done.send(std::io::stdin().read_line(&mut String::new())));
+    is_done.await??;
+    Ok(())
 }
