@@ -26,6 +26,9 @@ pub struct Config {
     /// Over HTTP, a session has a stream on which the server speaks unasked (R2503-HTTP-22); else
     /// only while a subscription needs it. On at first: some servers ask and log there.
     pub unasked: bool,
+    /// A lone surrogate in a string of the server's is read as U+FFFD; else its message is refused.
+    /// On at first: servers cut text in the middle of a character.
+    pub replaces_surrogates: bool,
     /// Bounds.
     pub limits: Limits,
 }
@@ -48,6 +51,7 @@ impl Default for Config {
             learned: None,
             cache: false,
             unasked: true,
+            replaces_surrogates: true,
             limits: Limits::default(),
         }
     }

@@ -111,6 +111,8 @@ enum Timer {
     Resume(CallId),
     /// A subscription is made again.
     Relisten(ListenId),
+    /// The parts of a subscription are not in force in time.
+    Establish(ListenId),
     /// The server is looked for again, for those who wait for changes.
     Reconnect,
 }
@@ -198,6 +200,7 @@ impl Core {
                 }
                 Timer::Resume(call) => self.dispatch(call),
                 Timer::Relisten(listen) => self.relisten(listen),
+                Timer::Establish(listen) => self.listening_failed(listen, ErrorKind::TimedOut),
                 Timer::Reconnect if self.listeners.is_empty() => {}
                 Timer::Reconnect => self.connect(now),
             }

@@ -10,7 +10,7 @@ use crate::revision::ReadLimits;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of one message: a body, a line, an event. 4 MiB.
+    /// Bytes of one message: a body, a line, an event. 16 MiB, which holds a screenshot.
     pub message: usize,
     /// How deep JSON may nest. 128.
     pub depth: usize,
@@ -67,7 +67,7 @@ impl Default for Limits {
     fn default() -> Self {
         let seconds = Duration::from_secs;
         Self {
-            message: 4 << 20,
+            message: 16 << 20,
             depth: 128,
             batch: 100,
             calls: 1_024,
@@ -96,8 +96,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    pub(crate) fn read(&self) -> ReadLimits {
-        ReadLimits { scan: ScanLimits::depth(self.depth), batch: self.batch }
+    pub(crate) fn read(&self, replaces_surrogates: bool) -> ReadLimits {
+        ReadLimits { scan: ScanLimits::depth(self.depth), batch: self.batch, replaces_surrogates }
     }
 
     pub(crate) fn sse(&self) -> sse::Limits {

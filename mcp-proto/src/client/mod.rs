@@ -83,6 +83,8 @@ mod property_tests;
 mod session;
 mod stdio;
 mod timers;
+#[cfg(test)]
+mod unreadable_answers;
 mod url;
 
 pub use carry::{Carry, ExchangeId, Method, Open};

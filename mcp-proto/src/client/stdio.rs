@@ -49,7 +49,10 @@ impl Stdio {
                     self.core.hear(line, Place::Stream);
                     self.pump();
                 }
-                Some(Err(too_long)) => self.core.warn(too_long.to_string()),
+                Some(Err(too_long)) => {
+                    self.core.overlong(&too_long.outline, "bytes of a line");
+                    self.pump();
+                }
             }
         }
         match self.wants_input() {
@@ -66,7 +69,7 @@ impl Stdio {
         }
         match self.lines.finish() {
             Some(Ok(line)) => self.core.hear(line, Place::Stream),
-            Some(Err(too_long)) => self.core.warn(too_long.to_string()),
+            Some(Err(too_long)) => self.core.overlong(&too_long.outline, "bytes of a line"),
             None => {}
         }
         self.lose("the server ended");

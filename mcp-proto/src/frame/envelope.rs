@@ -96,17 +96,33 @@ impl Envelope {
                     Id::Null | Id::Other => invalid(id, Invalid::Id),
                 }
             }
-            (None, Some(_), Some(_)) => invalid(id, Invalid::ResultAndError),
-            (None, Some(result), None) => match id {
-                Id::Valid(id) => Envelope::Result { id, result },
-                _ => invalid(id, Invalid::ResponseId),
-            },
-            (None, None, Some(_)) => match (id, ErrorObject::of(src, message)) {
-                (Id::Other, _) => invalid(Id::Other, Invalid::ResponseId),
-                (id, None) => invalid(id, Invalid::ErrorObject),
-                (id, Some(error)) => Envelope::Error { id: id.valid(), error },
-            },
+            // Many write both, and null for the one that is not there.
+            (None, Some(result), Some(error)) => {
+                match (is_null(src, result), is_null(src, error)) {
+                    (false, false) => invalid(id, Invalid::ResultAndError),
+                    (_, true) => Self::result(id, result),
+                    (true, false) => Self::error(src, message, id),
+                }
+            }
+            (None, Some(result), None) => Self::result(id, result),
+            (None, None, Some(_)) => Self::error(src, message, id),
             (None, None, None) => invalid(id, Invalid::NoMethod),
+        }
+    }
+
+    fn result(id: Id, result: Span) -> Envelope {
+        match id {
+            Id::Valid(id) => Envelope::Result { id, result },
+            id => Envelope::Invalid { id: id.valid(), reason: Invalid::ResponseId },
+        }
+    }
+
+    fn error(src: &[u8], message: &Message, id: Id) -> Envelope {
+        let invalid = |id: Id, reason| Envelope::Invalid { id: id.valid(), reason };
+        match (id, ErrorObject::of(src, message)) {
+            (Id::Other, _) => invalid(Id::Other, Invalid::ResponseId),
+            (id, None) => invalid(id, Invalid::ErrorObject),
+            (id, Some(error)) => Envelope::Error { id: id.valid(), error },
         }
     }
 
@@ -128,6 +144,10 @@ impl Envelope {
             Envelope::Notification { .. } => None,
         }
     }
+}
+
+fn is_null(src: &[u8], value: Span) -> bool {
+    json::kind(value.of(src)) == Kind::Null
 }
 
 /// The `params` of a request or notification.

@@ -27,6 +27,7 @@ pub use canonical::canonical;
 pub use compact::compact;
 pub use members::{Member, Members};
 pub use number::{integer, is_integer};
+pub(crate) use text::without_lone_surrogates;
 pub use text::{string, write_string};
 
 use walk::{Walked, Walker};

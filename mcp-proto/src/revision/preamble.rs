@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytes::{Buf, Bytes};
 
 use super::meta_key;
-use crate::frame::envelope::{Envelope, Outline, Params, RequestId, rough_elements};
+use crate::frame::envelope::{Envelope, Invalid, Outline, Params, RequestId, rough_elements};
 use crate::frame::json::{self, Kind, Members, ScanError, ScanErrorKind, ScanLimits, Span};
 use crate::model::{Failure, FailureKind, Text};
 
@@ -17,11 +17,13 @@ pub struct ReadLimits {
     pub scan: ScanLimits,
     /// How many messages a batch may hold: 100 by default.
     pub batch: usize,
+    /// Whether a lone surrogate in a string is read as U+FFFD rather than refused. Off by default.
+    pub replaces_surrogates: bool,
 }
 
 impl Default for ReadLimits {
     fn default() -> Self {
-        Self { scan: ScanLimits::default(), batch: 100 }
+        Self { scan: ScanLimits::default(), batch: 100, replaces_surrogates: false }
     }
 }
 
@@ -133,7 +135,13 @@ pub fn read(mut message: Bytes, limits: &ReadLimits) -> Result<Incoming, Refused
     if message.starts_with(b"\xef\xbb\xbf") {
         message.advance(3);
     }
-    let scanned = match json::scan(&message, &limits.scan) {
+    let mut scanned = json::scan(&message, &limits.scan);
+    let is_half = |error: &ScanError| error.kind == ScanErrorKind::LoneSurrogate;
+    if limits.replaces_surrogates && scanned.as_ref().is_err_and(is_half) {
+        message = json::without_lone_surrogates(&message).into();
+        scanned = json::scan(&message, &limits.scan);
+    }
+    let scanned = match scanned {
         Ok(scanned) => scanned,
         Err(error) => {
             let refused = match json::kind(&message) {
@@ -273,7 +281,17 @@ impl Preamble {
                 (Shape::Error { id, error }, none)
             }
             Envelope::Invalid { id, reason } => {
-                let failure = Failure::new(FailureKind::Malformed, reason.to_string());
+                let said = match reason {
+                    Invalid::ErrorObject | Invalid::ResultAndError => {
+                        scanned.envelope.get(&message, "error")
+                    }
+                    _ => None,
+                };
+                let why = match said.map(|said| excerpt(said.of(&message))) {
+                    Some(said) => format!("{reason}; it says {said}"),
+                    None => reason.to_string(),
+                };
+                let failure = Failure::new(FailureKind::Malformed, why);
                 return Err(match reason.is_response() {
                     true => Refused { subject: Subject::Response(id), failure, exceeds: None },
                     false => Refused::new(id, failure),
@@ -381,4 +399,11 @@ impl Metadata {
 /// The text of a string in `message`, sharing its bytes unless it has escapes.
 pub(super) fn decode_text(message: &Bytes, span: Span) -> Option<Text> {
     json::string(span.of(message)).map(|text| Text::within(message, text))
+}
+
+/// The first 200 characters of a value, as it stands.
+fn excerpt(value: &[u8]) -> String {
+    const MOST: usize = 200;
+    let bytes = value.get(..4 * MOST).unwrap_or(value);
+    String::from_utf8_lossy(bytes).chars().take(MOST).collect()
 }

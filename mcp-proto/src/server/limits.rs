@@ -49,7 +49,11 @@ pub struct Limits {
 impl Limits {
     /// The part that reading a message needs.
     pub(crate) fn read(&self) -> ReadLimits {
-        ReadLimits { scan: ScanLimits::depth(self.depth), batch: self.batch }
+        ReadLimits {
+            scan: ScanLimits::depth(self.depth),
+            batch: self.batch,
+            ..ReadLimits::default()
+        }
     }
 }
 

@@ -2,16 +2,20 @@
 
 use bytes::Bytes;
 
-use super::asking::{Manner, unanswered};
+use super::Broken;
+use super::asking::{INVALID_REQUEST, Manner, unanswered};
 use super::{Core, Life, Outgoing, Purpose, Timer};
 use crate::client::machine::Event;
 use crate::client::negotiation::Evidence;
 use crate::client::{CallId, ClientError, ErrorKind, Ran};
-use crate::frame::envelope::{ProgressToken, RequestId};
+use crate::frame::envelope::{Outline, ProgressToken, RequestId, rough_elements};
+use crate::frame::json::{self, Kind};
 use crate::model::{
     FailureKind, InArguments, InputRequired, Json, Operation, Progress, Reply, ReplyValue,
 };
-use crate::revision::{self, Adapter, Heard, Incoming, Received, ServerError};
+use crate::revision::{
+    self, Adapter, Heard, Incoming, ReadBound, Received, Refused, ServerError, Subject,
+};
 
 /// Where a message was heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,20 +29,79 @@ pub(in crate::client) enum Place {
 impl Core {
     /// Takes one JSON text: a message, or a batch of them.
     pub(in crate::client) fn hear(&mut self, text: Bytes, place: Place) {
-        match revision::read(text, &self.config.limits.read()) {
+        let batch = (json::kind(&text) == Kind::Array).then(|| text.clone());
+        let limits = self.config.limits.read(self.config.replaces_surrogates);
+        match revision::read(text, &limits) {
             Ok(Incoming::One(message)) => self.take(Heard::of(&message), place),
             // R2503-RPC-17: one bad element does not spoil the others.
             Ok(Incoming::Batch(messages)) => {
                 for message in messages {
                     match message {
                         Ok(message) => self.take(Heard::of(&message), place),
-                        Err(refused) => self.warn(format!("a bad message: {}", refused.failure)),
+                        Err(refused) => self.refused(refused, place),
                     }
                 }
             }
             // The status says what a refusal's body does not.
             Err(_) if matches!(place, Place::Response(_, 300..)) => {}
-            Err(refused) => self.warn(format!("no message: {}", refused.failure)),
+            Err(refused) => match batch.filter(|_| refused.exceeds != Some(ReadBound::Batch)) {
+                Some(batch) => self.hear_apart(&batch, &refused, place),
+                None => self.refused(refused, place),
+            },
+        }
+    }
+
+    /// What cannot be read ends the request that its id names, at once: it has no other answer.
+    fn refused(&mut self, refused: Refused, place: Place) {
+        let why = refused.failure.message.into_owned();
+        match refused.subject {
+            Subject::Response(Some(id)) => match self.outstanding(&id) {
+                Some(id) => self.broken(id, Broken::Nonsense(why.into())),
+                None => self.unasked(&id),
+            },
+            Subject::Request(id) => self.unreadable(&id, why, place),
+            Subject::Response(None) | Subject::Requests(_) | Subject::Unknown => {
+                self.warn(format!("no message: {why}"));
+            }
+        }
+    }
+
+    /// The elements of a batch that cannot be read as a whole: one bad element does not spoil the
+    /// others (R2503-RPC-17).
+    fn hear_apart(&mut self, batch: &Bytes, refused: &Refused, place: Place) {
+        let elements = rough_elements(batch, self.config.limits.batch);
+        let mut messages = elements.into_iter().map(<[u8]>::trim_ascii).peekable();
+        if messages.peek().is_none() {
+            self.warn(format!("no message: {}", refused.failure.message));
+        }
+        for message in messages.filter(|message| json::kind(message) == Kind::Object) {
+            self.hear(batch.slice_ref(message), place);
+        }
+    }
+
+    /// A request of the server's that cannot be read is refused under its id.
+    fn unreadable(&mut self, id: &RequestId, why: String, place: Place) {
+        // The body of a response has no requests: what waits for it learns that it is no answer.
+        let may_ask = self.adapter().filter(|adapter| adapter.has_handshake);
+        let (Some(adapter), Place::Stream | Place::Response(_, 200)) = (may_ask, place) else {
+            return self.warn(format!("no message: {why}"));
+        };
+        if matches!(self.life, Life::Closed(_)) {
+            return;
+        }
+        let body = self.notify(|out| adapter.write_refusal(out, id, INVALID_REQUEST, &why));
+        self.outgoing.push_back(Outgoing::Answer(body));
+    }
+
+    /// A message is longer than a client takes: `outline` is what could be told of it.
+    pub(in crate::client) fn overlong(&mut self, outline: &Outline, what: &'static str) {
+        let id = outline.response_id().and_then(|id| self.outstanding(id));
+        match (id, outline.request_id()) {
+            (Some(id), _) => self.broken(id, Broken::TooMuch(what)),
+            (None, Some(id)) => {
+                self.unreadable(id, "the message is too long".to_owned(), Place::Stream);
+            }
+            (None, None) => self.warn(format!("no message: too many {what}")),
         }
     }
 

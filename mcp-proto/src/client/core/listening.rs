@@ -121,6 +121,7 @@ impl Core {
         if let Some(listener) = self.listeners.get_mut(&listen) {
             listener.establishing = Some(Establishing { accepted, unanswered, has_stream });
         }
+        self.timers.set(Timer::Establish(listen), self.now + self.config.limits.patience);
         self.outgoing.push_back(Outgoing::Stream(true));
         self.establish(listen);
     }
@@ -130,6 +131,7 @@ impl Core {
         let Some(listener) = self.listeners.get_mut(&listen) else { return };
         let whole = |it: &mut Establishing| it.unanswered.is_empty() && it.has_stream;
         if let Some(established) = listener.establishing.take_if(whole) {
+            self.timers.clear(Timer::Establish(listen));
             self.taken_up(listen);
             self.emit(Event::Listening(listen, established.accepted));
         }
@@ -251,7 +253,8 @@ impl Core {
 
     /// The session is gone, and with it what was subscribed.
     pub(super) fn interrupt_listeners(&mut self) {
-        for listener in self.listeners.values_mut() {
+        for (listen, listener) in &mut self.listeners {
+            self.timers.clear(Timer::Establish(*listen));
             listener.way = Way::Waiting;
             listener.establishing = None;
         }
@@ -316,6 +319,7 @@ impl Core {
     pub(super) fn end_listening(&mut self, listen: ListenId, how: Result<(), ClientError>) {
         let Some(ended) = self.listeners.remove(&listen) else { return };
         self.timers.clear(Timer::Relisten(listen));
+        self.timers.clear(Timer::Establish(listen));
         match ended.way {
             Way::Waiting => {}
             Way::Request(id) => self.forget(id, "no longer listening"),

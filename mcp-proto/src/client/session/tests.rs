@@ -8,6 +8,7 @@ mod progress;
 mod redirects;
 mod sessions;
 mod streams;
+mod unreadable;
 
 use core::time::Duration;
 

@@ -1,3 +1,5 @@
+mod unreadable;
+
 use std::sync::Arc;
 
 use super::Stdio;

@@ -49,6 +49,7 @@ fn key_presence_decides() {
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, None, Invalid::Id),
         (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, None, Invalid::Id),
         (r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#, Some("1"), Invalid::ResultAndError),
+        (r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{}}"#, Some("1"), Invalid::ErrorObject),
         (r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, None, Invalid::ResponseId),
         (
             r#"{"jsonrpc":"2.0","id":true,"error":{"code":1,"message":""}}"#,

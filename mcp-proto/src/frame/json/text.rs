@@ -71,6 +71,25 @@ fn unicode_escape(bytes: &[u8]) -> Result<(usize, char), ScanErrorKind> {
         .ok_or(ScanErrorKind::LoneSurrogate)
 }
 
+/// A JSON text with each escape of half a surrogate pair replaced by that of U+FFFD.
+pub(crate) fn without_lone_surrogates(text: &[u8]) -> Vec<u8> {
+    let mut mended = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let (before, escaped) = rest.split_at(at);
+        mended.extend_from_slice(before);
+        let (len, kept) = match escape(escaped) {
+            Ok((len, _)) => (len, escaped.get(..len)),
+            Err(ScanErrorKind::LoneSurrogate) => (6, Some(&b"\\ufffd"[..])),
+            Err(_) => (1, escaped.get(..1)),
+        };
+        mended.extend_from_slice(kept.unwrap_or_default());
+        rest = escaped.get(len..).unwrap_or_default();
+    }
+    mended.extend_from_slice(rest);
+    mended
+}
+
 /// The four digits of a `\uXXXX` that `bytes` begin with.
 fn hex4(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;

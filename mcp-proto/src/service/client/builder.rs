@@ -85,6 +85,13 @@ impl ClientBuilder {
         self
     }
 
+    /// Whether a lone surrogate in a string of the server's is read as U+FFFD, as is the default;
+    /// else its message is refused, and the call that it answers fails.
+    pub fn replaces_surrogates(mut self, replaces: bool) -> Self {
+        self.config.replaces_surrogates = replaces;
+        self
+    }
+
     /// Accepts so much from the server, and waits so long.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = limits;

@@ -187,3 +187,31 @@ fn a_server_without_a_stream_cannot_be_listened_to() {
     http.respond(&get, 405, &[], b"");
     assert_eq!(http.count(|event| matches!(event, Event::Unlistened(_, Err(_)))), 1);
 }
+
+#[test]
+fn a_subscription_that_is_never_acknowledged_is_told_after_a_while() {
+    // R26-SUBS-03: silent before its head, after it, and with signs of life only.
+    for revision in Revision::ALL {
+        for said in [None, Some(""), Some(": at it\n\n"), Some("id: 1\ndata:\n\n")] {
+            let mut http = match revision.adapter().has_handshake {
+                true => Http::legacy(revision),
+                false => Http::modern(),
+            };
+            let patience = http.session.core.config.limits.patience;
+            http.session.listen(http.now, filter());
+            // Where there is a handshake its stream never opens; else its request has no answer.
+            for open in http.take_all() {
+                if let (Some(said), false) = (said, open.method == Method::Get) {
+                    http.head(&open, 200, EVENTS);
+                    http.feed(&open, said);
+                }
+            }
+            http.pass(patience - Duration::from_millis(1));
+            let ends =
+                |http: &Http| http.count(|event| matches!(event, Event::Unlistened(_, Err(_))));
+            assert_eq!(ends(&http), 0, "{revision:?} {said:?}");
+            http.pass(Duration::from_millis(1));
+            assert_eq!(ends(&http), 1, "{revision:?} {said:?}: {:?}", http.events);
+        }
+    }
+}
