@@ -1,6 +1,7 @@
 //! Why a call has no result.
 
 use core::fmt;
+use core::time::Duration;
 use std::borrow::Cow;
 
 use super::InvalidUrl;
@@ -178,8 +179,16 @@ impl ClientError {
     pub fn is_transient(&self) -> bool {
         match self.kind {
             ErrorKind::TimedOut | ErrorKind::Connection(_) => true,
-            ErrorKind::Http { status, .. } => status >= 500 || status == 429,
+            ErrorKind::Http { status, .. } => status >= 500 || matches!(status, 408 | 429),
             _ => false,
+        }
+    }
+
+    /// How long the server wants its client to wait before it tries again, where it says so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self.kind {
+            ErrorKind::Http { retry_after, .. } => retry_after.map(Duration::from_secs),
+            _ => None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::hearing::Place;
 use super::{Core, Outgoing, Purpose, Timer};
 use crate::client::machine::Event;
-use crate::client::{Carriage, ClientError, ErrorKind, ListenId};
+use crate::client::{Carriage, ClientError, ErrorKind, ListenId, Ran};
 use crate::frame::envelope::RequestId;
 use crate::model::{Change, Filter, Operation, Request};
 use crate::time::Instant;
@@ -269,27 +269,27 @@ impl Core {
         if listener.attempts > most || !error.is_transient() {
             return self.end_listening(listen, Err(error));
         }
-        let pause = FIRST_PAUSE * 2u32.saturating_pow(listener.attempts - 1);
+        let pause = pause(listener.attempts, error.retry_after(), self.config.limits.retry_most);
         self.timers.set(Timer::Relisten(listen), self.now + pause);
     }
 
     /// Has the server looked for again, where somebody waits for its changes.
-    pub(super) fn reconnect(&mut self) {
+    pub(super) fn reconnect(&mut self, why: &ClientError) {
         let most = self.config.limits.reconnects;
         let mut soonest = None;
         for listen in self.listeners.keys().copied().collect::<Vec<_>>() {
             let Some(listener) = self.listeners.get_mut(&listen) else { continue };
             listener.attempts += 1;
             if listener.attempts > most {
-                let lost = ClientError::never(ErrorKind::SessionLost);
-                self.end_listening(listen, Err(lost));
+                let given_up = ClientError { ran: Ran::Never, ..why.clone() };
+                self.end_listening(listen, Err(given_up));
             } else {
                 soonest =
                     Some(soonest.map_or(listener.attempts, |it: u32| it.min(listener.attempts)));
             }
         }
         if let Some(attempts) = soonest {
-            let pause = FIRST_PAUSE * 2u32.saturating_pow(attempts - 1);
+            let pause = pause(attempts, why.retry_after(), self.config.limits.retry_most);
             self.timers.set(Timer::Reconnect, self.now + pause);
         }
     }
@@ -304,7 +304,7 @@ impl Core {
                 self.end_listening(listen, Err(error.clone()));
             }
         }
-        self.reconnect();
+        self.reconnect(error);
     }
 
     pub(super) fn listening_failed(&mut self, listen: ListenId, kind: ErrorKind) {
@@ -349,6 +349,12 @@ impl Core {
 }
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
+
+/// Ever longer, and as long as the server tells, within `most`.
+fn pause(attempts: u32, told: Option<Duration>, most: Duration) -> Duration {
+    let own = FIRST_PAUSE * 2u32.saturating_pow(attempts.saturating_sub(1).min(16));
+    own.max(told.unwrap_or_default()).min(most)
+}
 
 /// Whether a listener wants to know. A part of a resource that it listens to counts (R26-SUBS-15).
 fn concerns(filter: &Filter, change: &Change) -> bool {

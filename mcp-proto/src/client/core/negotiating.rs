@@ -166,7 +166,7 @@ impl Core {
         if !self.is_closed() {
             self.life = Life::Idle;
             self.interrupt_listeners();
-            self.reconnect();
+            self.reconnect(&error);
         }
     }
 }

@@ -82,7 +82,9 @@ impl Session {
     pub fn handle_body(&mut self, now: Instant, exchange: ExchangeId, bytes: &[u8]) {
         self.core.advance(now);
         let most = self.core.config.limits.message;
-        match self.exchanges.get_mut(&exchange).map(|found| &mut found.reading) {
+        let found = self.exchanges.get_mut(&exchange);
+        let is_standing = found.as_ref().is_some_and(|found| found.purpose == For::Standing);
+        match found.map(|found| &mut found.reading) {
             Some(Reading::Whole { body, .. }) if body.len() + bytes.len() <= most => {
                 body.extend_from_slice(bytes);
             }
@@ -91,6 +93,9 @@ impl Session {
             }
             Some(Reading::Events(decoder)) => {
                 decoder.feed(bytes);
+                if is_standing && !bytes.is_empty() {
+                    self.standing_heard();
+                }
                 self.events(exchange);
             }
             Some(Reading::Unread { .. } | Reading::Nothing | Reading::Head(_)) | None => {}
@@ -173,13 +178,7 @@ impl Session {
                     self.timers.set(Timer::Enough(exchange), until);
                 }
             }
-            For::Standing => {
-                self.standing_heard();
-                self.core.hear(text, Place::Stream);
-            }
-            For::Everything => {
-                self.core.hear(text, Place::Stream);
-            }
+            For::Standing | For::Everything => self.core.hear(text, Place::Stream),
             For::Note { .. } | For::Answer(_) | For::Post(..) | For::Goodbye | For::Spent => {}
         }
     }
@@ -255,12 +254,9 @@ impl Session {
             }
             For::Post(id, completes) => self.posted(id, status, body, completes, refusal),
             For::Standing => match status {
-                401 | 403 => {
-                    self.core.stream_refused(&refusal);
-                    self.standing_refused("the server refuses it");
-                }
-                500.. => self.standing_broke("", None),
-                _ => self.standing_refused("it has no stream for changes"),
+                405 => self.standing_refused(),
+                _ if refusal.is_transient() => self.standing_broke("", None, refusal),
+                _ => self.standing_given_up(refusal),
             },
             For::Everything => self.core.evidence(Evidence::Status(status, refusal)),
             For::Goodbye | For::Spent => {}
@@ -349,7 +345,8 @@ impl Session {
         self.abandon(exchange);
         // Some have no such route and no stream; then 404 says nothing about the session.
         if purpose == For::Standing && never_worked {
-            return self.standing_refused("it has no stream for changes");
+            let kind = ErrorKind::Http { status: 404, retry_after: None, said: None };
+            return self.standing_given_up(ClientError::never(kind));
         }
         if let For::Note { completes: true } = purpose {
             let kind = ErrorKind::Http { status: 404, retry_after: None, said: None };
@@ -415,8 +412,8 @@ impl Session {
                 self.of_request.remove(&id);
                 self.core.broken(id, how);
             }
-            (For::Standing, Broken::Gone(_)) => self.standing_broke(&from, retry),
-            (For::Standing, _) => self.standing_refused("it has no stream for changes"),
+            (For::Standing, Broken::Gone(error)) => self.standing_broke(&from, retry, error),
+            (For::Standing, how) => self.standing_given_up(how.into_error()),
             (For::Everything, how) => {
                 self.endpoint = None;
                 self.core.disconnected(how);

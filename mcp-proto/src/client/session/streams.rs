@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::exchange::For;
 use super::{Carriage, ExchangeId, Session, Timer};
-use crate::client::{ClientError, ErrorKind};
+use crate::client::{ClientError, ErrorKind, Ran};
 use crate::revision::Resumption;
 use crate::time::Instant;
 
@@ -49,7 +49,7 @@ impl Standing {
 }
 
 /// A stream that was open for so long has worked, even if nothing came.
-const WORKED: Duration = Duration::from_secs(30);
+const WORKED: Duration = Duration::from_secs(5);
 
 impl Session {
     // ---- answers ----
@@ -111,7 +111,7 @@ impl Session {
 
     pub(super) fn want_stream(&mut self, wanted: bool) {
         self.standing.needed = wanted;
-        if !wanted && !self.core.config.unasked {
+        if !wanted && !self.core.config.unasked && self.standing.state != State::Refused {
             return self.standing_ended();
         }
         if wanted && self.standing.state == State::Refused {
@@ -154,7 +154,7 @@ impl Session {
     }
 
     /// The stream ended. It is opened again, ever more rarely where that does not help (C65).
-    pub(super) fn standing_broke(&mut self, from: &str, retry: Option<u64>) {
+    pub(super) fn standing_broke(&mut self, from: &str, retry: Option<u64>, error: ClientError) {
         let most = self.core.config.limits.reconnects;
         let now = self.core.now;
         let Standing { tail, opened, .. } = &mut self.standing;
@@ -169,18 +169,26 @@ impl Session {
         tail.attempts += 1;
         let state = (tail.retry, tail.attempts);
         if tail.attempts > most {
-            return self.standing_refused("the server's stream ends again and again");
+            return self.standing_given_up(error);
         }
         self.standing.state = State::Pausing;
-        let pause = self.pause(state);
+        let told = error.retry_after().unwrap_or_default();
+        let pause = self.pause(state).max(told.min(self.core.config.limits.retry_most));
         self.timers.set(Timer::Stand, now + pause);
     }
 
-    /// There is no such stream, for good.
-    pub(super) fn standing_refused(&mut self, why: &'static str) {
+    /// There is no such stream, for good: status 405 (T-28).
+    pub(super) fn standing_refused(&mut self) {
         self.standing.state = State::Refused;
-        let error = ClientError::never(ErrorKind::Protocol(why.into()));
+        let error = ClientError::never(ErrorKind::Protocol("it has no stream for changes".into()));
         self.core.stream_refused(&error);
+    }
+
+    /// The stream cannot be had now. Those who need it are told; the next subscription tries again.
+    pub(super) fn standing_given_up(&mut self, error: ClientError) {
+        self.standing.reset();
+        self.core.warn(format!("the stream for changes is given up: {error}"));
+        self.core.stream_refused(&ClientError { ran: Ran::Never, ..error });
     }
 
     pub(super) fn standing_ended(&mut self) {

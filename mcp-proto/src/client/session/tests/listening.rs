@@ -215,3 +215,102 @@ fn a_subscription_that_is_never_acknowledged_is_told_after_a_while() {
         }
     }
 }
+
+/// A gateway that cuts every stream, whatever is told on it, is no reason to give up.
+#[test]
+fn a_stream_that_is_cut_again_and_again_is_opened_again_for_as_long_as_it_is_heard() {
+    // C65, R2503-HTTP-22
+    let heard: [(&str, u64); 5] = [
+        (": ping\n\n", 29),
+        ("", 29),
+        (": ping\n\n", 1),
+        ("event: ping\ndata: {}\n\n", 3),
+        ("id: 1\ndata:\n\n", 2),
+    ];
+    for revision in Revision::ALL.into_iter().filter(|it| it.adapter().has_handshake) {
+        for (said, seconds) in heard {
+            let mut http = Http::legacy(revision);
+            http.session.listen(http.now, Filter::lists());
+            for cut in 0..30 {
+                let what = format!("{revision:?} {said:?} {seconds} s, cut {cut}");
+                let gets = http.take_all();
+                let [get] = &gets[..] else { panic!("{what}: {gets:?}") };
+                http.head(get, 200, EVENTS);
+                http.feed(get, said);
+                http.pass(Duration::from_secs(seconds));
+                http.fail(get);
+                http.pass(Duration::from_millis(1_300));
+            }
+            assert_eq!(http.count(|event| matches!(event, Event::Unlistened(..))), 0);
+        }
+    }
+}
+
+#[test]
+fn a_busy_server_is_asked_for_its_stream_again_when_it_says() {
+    for revision in Revision::ALL.into_iter().filter(|it| it.adapter().has_handshake) {
+        for (status, told, wait) in [
+            (429, Some("7"), 7),
+            (429, None, 1),
+            (503, Some("20"), 20),
+            (408, Some("3"), 3),
+            (429, Some("9999"), 60),
+        ] {
+            let mut http = Http::legacy(revision);
+            http.session.listen(http.now, Filter::lists());
+            let get = http.take();
+            let headers: Vec<_> = told.map(|told| ("Retry-After", told)).into_iter().collect();
+            http.respond(&get, status, &headers, b"");
+            http.pass(Duration::from_secs(wait) - Duration::from_millis(1));
+            let what = format!("{revision:?} {status} {told:?}");
+            assert!(http.take_all().is_empty(), "{what}");
+            http.pass(Duration::from_millis(1));
+            assert_eq!(http.take().method, Method::Get, "{what}");
+            assert_eq!(http.count(|event| matches!(event, Event::Unlistened(..))), 0, "{what}");
+        }
+    }
+}
+
+#[test]
+fn only_405_says_that_there_is_no_stream_and_all_else_ends_that_subscription_alone() {
+    // T-28
+    for revision in Revision::ALL.into_iter().filter(|it| it.adapter().has_handshake) {
+        for status in [405, 401, 403, 400, 404, 406] {
+            let mut http = Http::legacy(revision);
+            http.session.listen(http.now, Filter::lists());
+            let get = http.take();
+            http.respond(&get, status, &[], b"");
+            let ends =
+                |http: &Http| http.count(|event| matches!(event, Event::Unlistened(_, Err(_))));
+            assert_eq!(ends(&http), 1, "{revision:?} {status}");
+            http.session.listen(http.now, Filter::lists());
+            let again = http.take_all().len();
+            assert_eq!(again, usize::from(status != 405), "{revision:?} {status}");
+            assert_eq!(ends(&http), if status == 405 { 2 } else { 1 }, "{revision:?} {status}");
+        }
+    }
+}
+
+#[test]
+fn a_subscription_of_its_own_request_waits_as_it_is_told_and_outlives_any_number_of_cuts() {
+    // R26-SUBS-11
+    for (status, told, wait) in [(429, "7", 7_000), (503, "20", 20_000), (408, "0", 500)] {
+        let mut http = Http::modern();
+        http.session.listen(http.now, Filter::lists());
+        let post = http.take();
+        http.respond(&post, status, &[("Retry-After", told)], b"");
+        http.pass(Duration::from_millis(wait - 1));
+        assert!(http.take_all().is_empty(), "{status}");
+        http.pass(Duration::from_millis(1));
+        for _ in 0..30 {
+            let post = http.take();
+            http.head(&post, 200, EVENTS);
+            let params = r#"{"notifications":{"toolsListChanged":true}}"#;
+            http.feed(&post, &note("notifications/subscriptions/acknowledged", params));
+            http.pass(Duration::from_secs(29));
+            http.fail(&post);
+            http.pass(Duration::from_secs(1));
+        }
+        assert_eq!(http.count(|event| matches!(event, Event::Unlistened(..))), 0, "{status}");
+    }
+}
