@@ -26,6 +26,7 @@ mod walk;
 pub use canonical::canonical;
 pub use compact::compact;
 pub use members::{Member, Members};
+pub(crate) use number::with_plain_integers;
 pub use number::{integer, is_integer};
 pub(crate) use text::without_lone_surrogates;
 pub use text::{string, write_string};

@@ -55,12 +55,13 @@ impl Json {
         }
     }
 
-    /// Decodes the value.
+    /// Decodes the value. A number without a fraction is an integer however it is written, as `2.0`
+    /// or `1e2` (JSON Schema 2020-12, Validation, section 6.1.1).
     ///
     /// # Errors
     /// Where the value does not have the shape of `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(&self.0)
+        decode(&self.0)
     }
 
     /// The text's bytes.
@@ -123,6 +124,14 @@ impl From<serde_json::Value> for Json {
     fn from(value: serde_json::Value) -> Self {
         Self(value.to_string().into())
     }
+}
+
+/// A validated text as a `T`; see [`Json::decode`].
+pub(crate) fn decode<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
+    serde_json::from_slice(text).or_else(|error| match json::with_plain_integers(text) {
+        Some(plain) => serde_json::from_slice(&plain),
+        None => Err(error),
+    })
 }
 
 #[cfg(test)]

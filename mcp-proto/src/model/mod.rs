@@ -18,6 +18,7 @@ mod in_arguments;
 mod input;
 mod json;
 mod log_level;
+mod meta_key;
 pub mod mirror;
 mod notice;
 mod operation;
@@ -57,7 +58,9 @@ pub use input::{
 };
 pub use input::{elicit, elicit_url, list_roots, method, sample};
 pub use json::Json;
+pub(crate) use json::decode as json_decode;
 pub use log_level::LogLevel;
+pub(crate) use meta_key::MetaKey;
 pub use notice::{LogMessage, Progress};
 pub use operation::{Operation, ParseOperationError};
 pub use outcome::{NeedsInput, Outcome, Value};

@@ -4,7 +4,7 @@ use super::decode::{json_at, log_level};
 use super::{Adapter, Preamble, decode_text};
 use crate::frame::json::{self, Kind, Span};
 use crate::model::{
-    Completing, Detail, Failure, FailureKind, Filter, Json, Operation, Reference, Text,
+    Completing, Detail, Failure, FailureKind, Filter, Json, Operation, Reference, Text, scalar_text,
 };
 
 /// Parameters that were found as they must be.
@@ -44,7 +44,7 @@ pub(super) fn check(
         Operation::GetPrompt => {
             let arguments = params.object("arguments")?;
             if let Some(arguments) = &arguments {
-                only_strings(arguments.as_bytes())?;
+                only_scalars(arguments.as_bytes())?;
             }
             Checked { target: Some(params.text("name")?), arguments, ..Checked::default() }
         }
@@ -96,12 +96,15 @@ fn listen_filter(object: &[u8]) -> Result<Filter, Failure> {
 }
 
 /// R24-PRMT-03, T-62.
-fn only_strings(object: &[u8]) -> Result<(), Failure> {
-    let string = |member: &json::Member| json::kind(member.value.of(object)) == Kind::String;
-    if json::members(object).iter().all(string) {
-        return Ok(());
+/// Strings (R24-PRMT-03), or what has a text: clients send numbers and booleans as they are.
+fn only_scalars(object: &[u8]) -> Result<(), Failure> {
+    let composed = |member: &json::Member| {
+        matches!(json::kind(member.value.of(object)), Kind::Array | Kind::Object)
+    };
+    if json::members(object).iter().any(composed) {
+        return Err(invalid("the values of a prompt's arguments are strings"));
     }
-    Err(invalid("the values of a prompt's arguments are strings"))
+    Ok(())
 }
 
 struct Reader<'a> {
@@ -167,16 +170,18 @@ fn context_arguments(context: &Json) -> Option<Vec<(String, String)>> {
     }
 }
 
-/// The members of an object of strings; `None` where it is something else.
+/// The members of an object of strings, numbers and booleans, as text; what is null is left out.
+/// `None` where it is something else.
 fn strings(object: &[u8]) -> Option<Vec<(String, String)>> {
     if json::kind(object) != Kind::Object {
         return None;
     }
     let pair = |member: &json::Member| {
-        let value = json::string(member.value.of(object))?;
+        let value = scalar_text(member.value.of(object))?;
         Some((member.decoded_name(object).into_owned(), value.into_owned()))
     };
-    json::members(object).iter().map(pair).collect()
+    let is_there = |member: &&json::Member| json::kind(member.value.of(object)) != Kind::Null;
+    json::members(object).iter().filter(is_there).map(pair).collect()
 }
 
 fn member_text(object: &Json, name: &str) -> Option<String> {

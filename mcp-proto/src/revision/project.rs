@@ -30,20 +30,16 @@ pub(super) fn json_if(object: &mut Object<'_>, name: &str, value: Option<&Json>)
 }
 
 /// Adds `_meta`: what the application gave, where that is an object, and the server's name and
-/// version unless it has them already (R26-META-12).
+/// version (R26-META-12). What a gateway passes on has those of another server, which are left out.
 pub(super) fn meta_if(object: &mut Object<'_>, own: Option<&Json>, server_info: Option<&[u8]>) {
     let own = own.filter(|own| own.kind() == json::Kind::Object);
     if own.is_none() && server_info.is_none() {
         return;
     }
     let mut meta = Object::begin(object.value("_meta"));
-    let mut server_info = server_info;
     if let Some(own) = own {
         let text = own.as_bytes();
-        for member in json::members(text).iter() {
-            if member.is_named(text, SERVER_INFO) {
-                server_info = None;
-            }
+        for member in json::members(text).iter().filter(|it| !it.is_named(text, SERVER_INFO)) {
             json::compact(member.value.of(text), meta.value(&member.decoded_name(text)));
         }
     }

@@ -1,6 +1,7 @@
 //! What a decoded request needs: an answer that is known already, or the application.
 
 use super::session::SessionChange;
+use crate::frame::json::{self, Kind};
 use crate::frame::writer::Object;
 use crate::model::{
     Call, Detail, Failure, FailureKind, Filter, InArguments, Json, Operation, Reference, Tool,
@@ -172,8 +173,20 @@ fn get_prompt(published: &Published, call: &Call, name: &str) -> Plan {
         .arguments
         .as_ref()
         .map(|arguments| (arguments.as_bytes(), crate::frame::json::members(arguments.as_bytes())));
-    let is_given =
-        |name: &str| given.as_ref().is_some_and(|(text, it)| it.get(text, name).is_some());
+    let kind_of = |name: &str| {
+        given
+            .as_ref()
+            .and_then(|(text, it)| it.get(text, name).map(|span| json::kind(span.of(text))))
+    };
+    if published.catalog().features.strict_prompt_arguments {
+        let all = given.iter().flat_map(|(text, members)| members.iter().map(move |it| (text, it)));
+        let mut all = all.map(|(text, member)| json::kind(member.value.of(text)));
+        if all.any(|kind| kind != Kind::String) {
+            let why = "the values of a prompt's arguments are strings";
+            return run_if(false, || Failure::new(FailureKind::InvalidParams, why));
+        }
+    }
+    let is_given = |name: &str| kind_of(name).is_some_and(|kind| kind != Kind::Null);
     let missing = prompt.arguments.iter().find(|it| it.required && !is_given(&it.name));
     run_if(missing.is_none(), || {
         let name = missing.map_or("", |argument| &argument.name);

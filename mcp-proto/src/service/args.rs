@@ -7,12 +7,14 @@ use serde::de::{self, DeserializeOwned, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
 use crate::frame::json;
-use crate::model::{Call, Failure, FailureKind, Json};
+use crate::frame::writer::Object;
+use crate::model::json_decode;
+use crate::model::{Call, Failure, FailureKind, Json, scalar_text};
 
 /// The arguments of a tool. What does not fit is for the model to put right (R26-TOOL-06).
 pub(crate) fn of_tool<T: DeserializeOwned>(call: &Call) -> Result<T, Failure> {
     let text = call.arguments().map_or(&b"{}"[..], Json::as_bytes);
-    serde_json::from_slice(text).map_err(|_| {
+    json_decode(text).map_err(|_| {
         // Only what failed is decoded again, with a memory for where it was.
         let mut decoder = serde_json::Deserializer::from_slice(text);
         let message = match serde_path_to_error::deserialize::<_, T>(&mut decoder) {
@@ -33,7 +35,7 @@ pub(crate) fn of_tool<T: DeserializeOwned>(call: &Call) -> Result<T, Failure> {
 /// The parameters of an extension's method.
 pub(crate) fn of_method<T: DeserializeOwned>(call: &Call) -> Result<T, Failure> {
     let text = call.params().map_or(&b"{}"[..], Json::as_bytes);
-    serde_json::from_slice(text).map_err(|error| {
+    json_decode(text).map_err(|error| {
         let message = format!("invalid parameters: {error}");
         Failure::new(FailureKind::InvalidParams, message)
     })
@@ -51,18 +53,30 @@ pub(crate) fn of_variables<T: DeserializeOwned>(
     of_strings("variable", variables)
 }
 
-/// The arguments of a prompt, unescaped.
+/// The arguments of a prompt as text, unescaped; what is null is not there.
 pub(crate) fn strings(call: &Call) -> Result<Vec<(String, String)>, Failure> {
     let object = call.arguments().map_or(&b"{}"[..], Json::as_bytes);
     let members = json::members(object);
-    let strings = members.iter().map(|member| {
+    let is_there = |member: &&json::Member| json::kind(member.value.of(object)) != json::Kind::Null;
+    let strings = members.iter().filter(is_there).map(|member| {
         let (name, value) = (member.decoded_name(object).into_owned(), member.value.of(object));
-        json::string(value).map(|value| (name.clone(), value.into_owned())).ok_or_else(|| {
+        scalar_text(value).map(|value| (name.clone(), value.into_owned())).ok_or_else(|| {
             let message = format!("the argument `{name}` of a prompt must be a string");
             Failure::new(FailureKind::InvalidParams, message)
         })
     });
     strings.collect()
+}
+
+/// An object of these strings.
+pub(crate) fn object(strings: &[(String, String)]) -> Json {
+    let mut text = Vec::new();
+    let mut object = Object::begin(&mut text);
+    for (name, value) in strings {
+        object.string(name, value);
+    }
+    object.end();
+    Json::scanned(text.into())
 }
 
 fn of_strings<T: DeserializeOwned>(what: &str, pairs: &[(String, String)]) -> Result<T, Failure> {

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use super::declare::{About, Erased, Validation};
 use super::service::{Entry, Inner};
 use super::{Needs, Registry, Service, Threading};
-use crate::frame::json::Kind;
-use crate::model::{Catalog, Features, Json, Prompt, Tool};
+use crate::Printable;
+use crate::model::{Catalog, Features, Json, MetaKey, Prompt, Tool, View};
 use crate::revision::AdapterSet;
 
 /// What is wrong with the declarations of a registry: all of it.
@@ -105,9 +105,11 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
         subscribe: registry.subscribe,
     };
     let mut catalog = Catalog::new(registry.server);
+    let nameless = catalog.server.name.is_empty();
     catalog.instructions = registry.instructions;
     catalog.page_size = registry.page_size;
     catalog.cache = registry.cache;
+    catalog.features.strict_prompt_arguments = registry.strict_prompt_arguments;
     let mut builder = Builder {
         inner: Inner {
             catalog: Arc::default(),
@@ -127,6 +129,9 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
         exchange: false,
         problems: Vec::new(),
     };
+    if nameless {
+        builder.problem("the server has an empty name: give it one".into());
+    }
     for twice in registry.twice {
         builder.problem(format!("{twice}: remove one, or wrap one in a type of its own"));
     }
@@ -177,8 +182,27 @@ impl<M: Threading> Builder<M> {
     }
 
     fn meta(&mut self, whose: &str, meta: Option<&Json>) {
-        if meta.is_some_and(|meta| meta.kind() != Kind::Object) {
-            self.problem(format!("the `_meta` of {whose} is no object: make it one"));
+        let Some(meta) = meta else { return };
+        let Some(members) = View::of(meta.as_bytes()) else {
+            return self.problem(format!("the `_meta` of {whose} is no object: make it one"));
+        };
+        for (key, _) in members.iter() {
+            match MetaKey::of(&key) {
+                MetaKey::Free => {}
+                MetaKey::Reserved => self.inner.warnings.push(format!(
+                    "the key `{key}` in the `_meta` of {whose} is reserved for the protocol: \
+                     unless a specification defines it, put a domain of your own before the slash"
+                )),
+                MetaKey::Written => self.problem(format!(
+                    "the key `{key}` in the `_meta` of {whose} is one that the library writes: \
+                     remove it"
+                )),
+                MetaKey::Malformed => self.problem(format!(
+                    "the key `{}` in the `_meta` of {whose} is malformed: a key is a name of \
+                     letters, digits, `-`, `_` and `.`, after a domain and a slash if need be",
+                    Printable(&key)
+                )),
+            }
         }
     }
 

@@ -17,6 +17,9 @@ use crate::model::{BadAnswer, Failure, FailureKind, Json, NeedsInput, Outcome, T
 /// - [`Error::internal`], and every foreign error through `?`: the client reads a generic
 ///   message; the source goes to the registry's [observer](super::Registry::on_error) only.
 ///
+/// An application's own errors that are for the model become [`Error::tool`] by
+/// [`or_tool`](OrTool::or_tool).
+///
 /// Besides, a [`NeedInput`] is one, which asks the client, and so is a [`BadAnswer`], whose text
 /// is read like that of [`Error::tool`].
 ///
@@ -146,6 +149,47 @@ impl<E: core::error::Error + Send + Sync + 'static> From<E> for Error {
             Ok(bad) => Repr::BadAnswer(*bad),
             Err(source) => Repr::Internal(source),
         }))
+    }
+}
+
+/// Tells the model why a tool failed, for the errors of an application.
+///
+/// `?` alone takes any error for an [internal](Error::internal) one, whose text the client does not
+/// read. Where an application's errors are written for the model, that is said in one word:
+///
+/// ```
+/// use mcp_proto::service::{Error, OrTool};
+///
+/// #[derive(Debug)]
+/// enum NoteError { Unknown(u32) }
+///
+/// impl std::fmt::Display for NoteError {
+///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+///         let Self::Unknown(id) = self;
+///         write!(f, "no note {id}; use list_notes")
+///     }
+/// }
+///
+/// fn find(id: u32) -> Result<String, NoteError> {
+///     Err(NoteError::Unknown(id))
+/// }
+///
+/// async fn note() -> Result<String, Error> {
+///     Ok(find(99).or_tool()?) // the model reads "no note 99; use list_notes"
+/// }
+/// # assert_eq!(find(99).or_tool().unwrap_err().client_text(), "no note 99; use list_notes");
+/// ```
+pub trait OrTool<T> {
+    /// The value, or an [`Error::tool`] with the error's text.
+    ///
+    /// # Errors
+    /// Where there is no value.
+    fn or_tool(self) -> Result<T, Error>;
+}
+
+impl<T, E: fmt::Display> OrTool<T> for Result<T, E> {
+    fn or_tool(self) -> Result<T, Error> {
+        self.map_err(|error| Error::tool(error.to_string()))
     }
 }
 

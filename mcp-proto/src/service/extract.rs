@@ -39,7 +39,7 @@ impl<M: Threading, T: DeserializeOwned + JsonSchema> FromExchange<M> for Args<T>
     }
 }
 
-/// The call's arguments as the client sent them: an object. What is in it is for the handler to
+/// The call's arguments as the client sent them: an object; of a prompt, one of strings. What is in it is for the handler to
 /// check, beyond what the tool's schema says.
 #[derive(Clone, Debug)]
 pub struct RawArgs(pub Json);
@@ -53,6 +53,10 @@ impl<M: Threading> FromExchange<M> for RawArgs {
         let call = scope.call();
         let sent = match call.operation() {
             Operation::Extension => call.params().cloned(),
+            Operation::GetPrompt => match args::strings(call) {
+                Ok(strings) => Some(args::object(&strings)),
+                Err(failure) => return Extraction::ready(Err(failure.into())),
+            },
             _ => call.arguments().cloned(),
         };
         Extraction::ready(Ok(RawArgs(sent.unwrap_or_else(|| Json::scanned("{}".into())))))

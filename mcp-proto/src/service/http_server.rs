@@ -203,6 +203,9 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
         if let Some(why) = unfit(&self.service) {
             return Err(Error::internal(why.to_owned()));
         }
+        for warning in self.service.warnings() {
+            self.terms.notices.say(|| warning.clone());
+        }
         let driver = self.driver.clone();
         let announcer = Announcer::new(Arc::clone(&self.hub), move || driver.now(), "");
         let (service, driver) = (self.service, self.driver);
@@ -316,7 +319,9 @@ serving!(Local);
 
 impl<D: Driver<M>, M: Threading> Display for HttpServer<D, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "listening on {}: {}", self.url(), self.site.endpoint().gate().describe())
+        write!(f, "listening on {}: {}", self.url(), self.site.endpoint().gate().describe())?;
+        let service = self.site.host.service();
+        service.warnings().iter().try_for_each(|it| write!(f, "\nwarning: {it}"))
     }
 }
 

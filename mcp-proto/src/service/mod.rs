@@ -109,6 +109,23 @@ pub(crate) mod work;
 mod world;
 
 pub use http::Extensions;
+/// The crate that derives schemas of arguments and results. The derive macro writes paths that begin
+/// with `schemars`, so the crate's name has to be in scope where it is used:
+///
+/// ```
+/// use mcp_proto::service::schemars;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Add { a: i64, b: i64 }
+/// ```
+///
+/// Elsewhere the type says where the crate is, and needs no import:
+///
+/// ```
+/// #[derive(serde::Deserialize, mcp_proto::service::schemars::JsonSchema)]
+/// #[schemars(crate = "mcp_proto::service::schemars")]
+/// struct Add { a: i64, b: i64 }
+/// ```
 pub use schemars;
 
 pub use announcer::Announcer;
@@ -124,7 +141,7 @@ pub use declare::{
 pub use diagnostics::Diagnostics;
 pub use driver::{Driver, Listener};
 pub use duplex::Duplex;
-pub use error::Error;
+pub use error::{Error, OrTool};
 pub use exchange::{Amount, Exchange, Log, ProgressReport, Total};
 pub use extract::{Args, Extension, Provided, RawArgs, State, Uri, Variables};
 pub use extraction::{Extraction, FromExchange};

@@ -61,6 +61,7 @@ pub struct Registry<M: Threading = Shared> {
     pub(crate) providers: HashMap<TypeId, Source<M>>,
     pub(crate) twice: Vec<String>,
     pub(crate) observer: Observer,
+    pub(crate) strict_prompt_arguments: bool,
 }
 
 impl Registry<Shared> {
@@ -93,6 +94,7 @@ impl<M: Threading> Registry<M> {
             providers: HashMap::new(),
             twice: Vec::new(),
             observer: Observer::default(),
+            strict_prompt_arguments: false,
         }
     }
 
@@ -123,6 +125,13 @@ impl<M: Threading> Registry<M> {
     /// How to use the server, for the model.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
+        self
+    }
+
+    /// Refuses arguments of prompts that are no strings, as the specification has them
+    /// (R24-PRMT-03). Without this, numbers and booleans are taken as their text.
+    pub fn strict_prompt_arguments(mut self) -> Self {
+        self.strict_prompt_arguments = true;
         self
     }
 

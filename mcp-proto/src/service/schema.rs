@@ -51,6 +51,70 @@ pub(crate) fn object_root(schema: Value) -> Result<Json, String> {
     Ok(Value::Object(root).into())
 }
 
+/// What no reader of a JSON Schema could make sense of, and where: a keyword whose value is of the
+/// wrong kind (JSON Schema 2020-12). `None` where there is nothing of it.
+pub(crate) fn fault(schema: &Json) -> Option<String> {
+    let schema: Value = schema.decode().ok()?;
+    fault_at(&schema, &mut String::new())
+}
+
+fn fault_at(schema: &Value, at: &mut String) -> Option<String> {
+    const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+    let is_type = |kind: &Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
+    let said = |at: &str, what: &str| {
+        let at = if at.is_empty() { "its root" } else { at };
+        Some(format!("{what}, at {at}"))
+    };
+    let Value::Object(members) = schema else {
+        return if schema.is_boolean() {
+            None
+        } else {
+            said(at, "a schema is an object or a boolean")
+        };
+    };
+    for (keyword, value) in members {
+        let before = at.len();
+        at.push('/');
+        at.push_str(keyword);
+        let fault = match keyword.as_str() {
+            "type" => match value {
+                Value::Array(kinds) if !kinds.is_empty() && kinds.iter().all(is_type) => None,
+                kind if is_type(kind) => None,
+                _ => {
+                    said(at, &format!("`type` is one of {}, or an array of them", TYPES.join(", ")))
+                }
+            },
+            "required" => match value {
+                Value::Array(names) if names.iter().all(Value::is_string) => None,
+                _ => said(at, "`required` is an array of names"),
+            },
+            "enum" if !value.is_array() => said(at, "`enum` is an array"),
+            "properties" | "$defs" | "patternProperties" => match value {
+                Value::Object(schemas) => schemas.iter().find_map(|(name, schema)| {
+                    let before = at.len();
+                    at.push('/');
+                    at.push_str(name);
+                    let fault = fault_at(schema, at);
+                    at.truncate(before);
+                    fault
+                }),
+                _ => said(at, &format!("`{keyword}` is an object of schemas")),
+            },
+            "anyOf" | "oneOf" | "allOf" | "prefixItems" => match value {
+                Value::Array(schemas) => schemas.iter().find_map(|schema| fault_at(schema, at)),
+                _ => said(at, &format!("`{keyword}` is an array of schemas")),
+            },
+            "items" | "additionalProperties" | "not" | "contains" => fault_at(value, at),
+            _ => None,
+        };
+        at.truncate(before);
+        if fault.is_some() {
+            return fault;
+        }
+    }
+    None
+}
+
 /// The schema of a result, where it says anything: `true` and `{}` do not, and null is what a
 /// result without a value has.
 pub(crate) fn of_result(schema: Schema) -> Option<Json> {

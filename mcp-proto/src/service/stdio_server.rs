@@ -111,6 +111,9 @@ impl<D: Driver<M>, M: Threading> StdioServer<D, M> {
         if let Some(why) = unfit(self.live.edition().service()) {
             return Err(Error::internal(why.to_owned()));
         }
+        for warning in self.live.edition().service().warnings() {
+            self.notices.say(|| warning.clone());
+        }
         let crowd = Crowd::default();
         let ended = Arc::new(Mutex::new(None));
         let served = Served {

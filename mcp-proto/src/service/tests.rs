@@ -195,6 +195,30 @@ fn a_prompt_returns_messages_and_needs_its_required_arguments() {
     assert_eq!(get("raw", r#"{"topic":"x"}"#), sent);
 }
 
+/// R24-PRMT-03; clients send numbers and booleans as they are.
+#[test]
+fn scalars_are_taken_for_arguments_of_a_prompt_as_their_text() {
+    let mut n = PromptArgument::new("n");
+    n.required = true;
+    let declare = || {
+        registry().prompt(
+            prompt("raw", |RawArgs(sent): RawArgs| async move { sent.to_string() })
+                .argument(n.clone()),
+        )
+    };
+    let service = declare().build().expect("valid");
+    let get = |arguments| outcome(&service, call(Operation::GetPrompt, "raw", arguments));
+    for (arguments, sent) in [
+        (r#"{"n":5}"#, r#"{"n":"5"}"#),
+        (r#"{"n":-1.50e3}"#, r#"{"n":"-1.50e3"}"#),
+        (r#"{"n":true,"o":null}"#, r#"{"n":"true"}"#),
+        (r#"{"n":"x"}"#, r#"{"n":"x"}"#),
+    ] {
+        let expected: Outcome = PromptResult::new([PromptMessage::user(sent)]).into();
+        assert_eq!(get(arguments), expected, "{arguments}");
+    }
+}
+
 #[test]
 fn completions_are_for_what_exists() {
     // C107, R2503-CMPL-05

@@ -8,7 +8,8 @@ use crate::client::machine::Event;
 use crate::client::{CallId, ClientError, ErrorKind, Ran};
 use crate::model::mirror::MirroredParam;
 use crate::model::{
-    Description, Detail, Entries, Operation, Reply, ReplyValue, Request, Text, Tool,
+    Description, Detail, Entries, Json, MetaKey, Operation, Reply, ReplyValue, Request, Text, Tool,
+    View,
 };
 use crate::revision::Adapter;
 use crate::time::Instant;
@@ -454,8 +455,16 @@ fn misuse(request: &Request) -> Option<&'static str> {
         _ if !is_object(&request.arguments) => Some("arguments are an object"),
         _ if !is_object(&request.params) => Some("parameters are an object"),
         _ if !is_object(&request.meta) => Some("`_meta` is an object"),
+        _ if request.meta.as_ref().is_some_and(has_malformed_key) => {
+            Some("a key of `_meta` is malformed: it is a name of letters, digits, `-`, `_` and `.`")
+        }
         _ => None,
     }
+}
+
+fn has_malformed_key(meta: &Json) -> bool {
+    let members = View::of(meta.as_bytes());
+    members.iter().flat_map(View::iter).any(|(key, _)| MetaKey::of(&key) == MetaKey::Malformed)
 }
 
 fn done() -> Reply {

@@ -39,6 +39,49 @@ pub fn is_integer(value: &[u8]) -> bool {
     }
 }
 
+/// A validated value with its integers written in digits alone: `2` for `2.0` and `1e2`, `0` for
+/// `-0`. `None` where they are already.
+pub(crate) fn with_plain_integers(value: &[u8]) -> Option<Vec<u8>> {
+    let mut plain: Option<Vec<u8>> = None;
+    // What of the value was taken over.
+    let (mut taken, mut at) = (0, 0);
+    while let Some(byte) = value.get(at) {
+        let rest = value.get(at..).unwrap_or_default();
+        match byte {
+            b'"' => at += string_len(rest),
+            b'-' | b'0'..=b'9' => {
+                let len = Parts::parse(rest).map_or(1, |parts| parts.len);
+                let number = rest.get(..len).unwrap_or_default();
+                let is_plain = number.iter().skip(1).all(u8::is_ascii_digit) && number != b"-0";
+                if let Some(integer) = integer(number).filter(|_| !is_plain) {
+                    let plain = plain.get_or_insert_with(|| Vec::with_capacity(value.len()));
+                    plain.extend_from_slice(value.get(taken..at).unwrap_or_default());
+                    plain.extend_from_slice(integer.to_string().as_bytes());
+                    taken = at + len;
+                }
+                at += len;
+            }
+            _ => at += 1,
+        }
+    }
+    let mut plain = plain?;
+    plain.extend_from_slice(value.get(taken..).unwrap_or_default());
+    Some(plain)
+}
+
+/// The length of the string that a validated text begins with, its quotes included.
+fn string_len(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
+        at += found;
+        match text.get(at) {
+            Some(b'\\') => at += 2,
+            _ => return at + 1,
+        }
+    }
+    text.len()
+}
+
 /// The length of the number that `bytes` begin with.
 pub(super) fn number(bytes: &[u8]) -> Result<usize, ScanErrorKind> {
     let parts = Parts::parse(bytes).ok_or(ScanErrorKind::Syntax)?;

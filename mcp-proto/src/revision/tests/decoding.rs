@@ -81,7 +81,15 @@ fn parameters_that_are_missing_or_wrong_are_refused() {
         ("resources/read", &["", r#""uri":{}"#]),
         ("resources/subscribe", &["", r#""uri":1"#]),
         ("resources/unsubscribe", &["", r#""uri":true"#]),
-        ("prompts/get", &["", r#""name":"x","arguments":{"a":1}"#, r#""name":"x","arguments":[]"#]),
+        (
+            "prompts/get",
+            &[
+                "",
+                r#""name":"x","arguments":{"a":[1]}"#,
+                r#""name":"x","arguments":{"a":{}}"#,
+                r#""name":"x","arguments":[]"#,
+            ],
+        ),
         ("tools/list", &[r#""cursor":1"#, r#""cursor":{}"#]),
         ("prompts/list", &[r#""cursor":true"#]),
         ("logging/setLevel", &["", r#""level":"verbose""#, r#""level":3"#, r#""level":"INFO""#]),
@@ -98,7 +106,7 @@ fn parameters_that_are_missing_or_wrong_are_refused() {
                 r#""ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a"}"#,
                 r#""ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":1}"#,
                 r#""ref":[],"argument":{"name":"a","value":"b"}"#,
-                r#""ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"b"},"context":{"arguments":{"x":1}}"#,
+                r#""ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"b"},"context":{"arguments":{"x":[1]}}"#,
             ],
         ),
     ];

@@ -214,8 +214,13 @@ fn own_metadata_stays_and_the_server_is_added_to_it() {
     let (new, old) = with(r#"{"k":1}"#);
     assert_eq!(new, json!({"k": 1, "io.modelcontextprotocol/serverInfo": info}));
     assert_eq!(old, json!({"k": 1}));
-    let (new, _) = with(r#"{"io.modelcontextprotocol/serverInfo":{"name":"me","version":"2"}}"#);
-    assert_eq!(new["io.modelcontextprotocol/serverInfo"]["name"], "me");
+    // What a gateway passes on has the name of another server, which is not told as this one's.
+    for other in [r#"{"name":"me","version":"2"}"#, "null", "[]", r#""x""#] {
+        let meta = format!(r#"{{"io.modelcontextprotocol/serverInfo":{other},"k":1}}"#);
+        let (new, old) = with(&meta);
+        assert_eq!(new, json!({"k": 1, "io.modelcontextprotocol/serverInfo": info}));
+        assert_eq!(old, json!({"k": 1}), "{other}");
+    }
     // What is no object is no metadata.
     assert_eq!(with("[]"), (json!({"io.modelcontextprotocol/serverInfo": info}), Value::Null));
 }

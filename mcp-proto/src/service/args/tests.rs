@@ -90,10 +90,11 @@ fn strings_of_prompts_and_templates_are_read_as_what_their_type_wants() {
 #[test]
 fn strings_that_do_not_fit_are_invalid_parameters() {
     // R24-PRMT-06, C95
-    let cases: [(Outcome, &[&str]); 5] = [
+    let cases: [(Outcome, &[&str]); 6] = [
         (get(r#"{"text":"a","count":"x"}"#), &["`count` is `x`", "integer"]),
         (get(r#"{"text":"a"}"#), &["missing field `count`"]),
-        (get(r#"{"text":"a","count":7}"#), &["argument `count`", "string"]),
+        (get(r#"{"text":"a","count":[7]}"#), &["argument `count`", "string"]),
+        (get(r#"{"text":"a","count":1e3}"#), &["`count` is `1e3`", "integer"]),
         (get(r#"{"text":"a","count":"1","word":"up"}"#), &["`word` is `up`", "on, off"]),
         (read("test://a/x"), &["`count` is `x`", "integer"]),
     ];
@@ -111,4 +112,49 @@ fn strings_that_do_not_fit_are_invalid_parameters() {
     fn read(uri: &str) -> Outcome {
         support::outcome(&service(), call(Operation::ReadResource, uri, "{}"))
     }
+}
+
+/// JSON Schema 2020-12, Validation, 6.1.1: a number without a fraction is an integer.
+#[test]
+fn integers_are_taken_however_they_are_written() {
+    #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+    #[expect(dead_code, reason = "shown by `Debug`")]
+    struct Numbers {
+        signed: i64,
+        small: u8,
+        list: Vec<u32>,
+        ratio: f64,
+    }
+    let service = Registry::new("test", "1")
+        .tool(tool("t", |Args(it): Args<Numbers>| async move { format!("{it:?}") }))
+        .extension("com.example/x", serde_json::json!({}))
+        .method("com.example/x/y", |Args(it): Args<Numbers>| async move {
+            super::super::Json(format!("{it:?}"))
+        })
+        .build()
+        .expect("valid");
+    let wanted = "Numbers { signed: -3, small: 100, list: [0, 2], ratio: 2.0 }";
+    for arguments in [
+        r#"{"signed":-3,"small":100,"list":[0,2],"ratio":2}"#,
+        r#"{"signed":-3.0,"small":1e2,"list":[-0,2.0],"ratio":2.0}"#,
+        r#"{"signed":-30e-1,"small":1.0E2,"list":[0e5,20e-1],"ratio":0.2e1}"#,
+    ] {
+        assert!(!support::tool(&service, "t", arguments).is_error, "{arguments}");
+        let said = format!("{:?}", support::tool(&service, "t", arguments));
+        assert!(said.contains(wanted), "{said}");
+    }
+    for arguments in [
+        r#"{"signed":2.5,"small":1,"list":[],"ratio":1}"#,
+        r#"{"signed":1,"small":2.56e2,"list":[],"ratio":1}"#,
+        r#"{"signed":1,"small":1,"list":[0.1],"ratio":1}"#,
+        r#"{"signed":1e300,"small":1,"list":[],"ratio":1}"#,
+        r#"{"signed":"2.0","small":1,"list":[],"ratio":1}"#,
+    ] {
+        let failed = failure(outcome(&service, call(Operation::CallTool, "t", arguments)));
+        assert_eq!(failed.kind, FailureKind::InvalidArguments, "{arguments}");
+    }
+    // Answers, results and whatever else is decoded.
+    let decoded: Vec<u16> = crate::model::Json::parse("[2.0, 3e1]").unwrap().decode().unwrap();
+    assert_eq!(decoded, [2, 30]);
+    assert!(crate::model::Json::parse("[2.5]").unwrap().decode::<Vec<u16>>().is_err());
 }

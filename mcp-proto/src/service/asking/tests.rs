@@ -554,3 +554,44 @@ fn a_tool_whose_own_arguments_are_in_the_way_cannot_ask() {
     let built = Registry::new("test", "1").tool(tool("taken", taken).asks()).build();
     assert!(built.unwrap_err().to_string().contains("rename it"));
 }
+
+/// R24-PRMT-03: the setting, over the wire.
+#[test]
+fn scalars_for_a_prompt_are_refused_where_that_is_wanted() {
+    use super::super::RawArgs;
+    let declare = || {
+        Registry::new("test", "1")
+            .prompt(prompt("p", |RawArgs(it): RawArgs| async move { it.to_string() }))
+    };
+    let strict = declare().strict_prompt_arguments().build().expect("valid");
+    let lenient = declare().build().expect("valid");
+    for revision in REVISIONS {
+        for (arguments, sent, passes) in [
+            (json!({ "n": 5 }), r#"{"n":"5"}"#, false),
+            (json!({ "n": true }), r#"{"n":"true"}"#, false),
+            (json!({ "n": null }), "{}", false),
+            (json!({ "n": "x" }), r#"{"n":"x"}"#, true),
+        ] {
+            let get = |service: &Service| {
+                let params = json!({ "name": "p", "arguments": arguments });
+                talk(service, revision, json!({}), |mut talk| async move {
+                    talk.request("prompts/get", params).await;
+                    talk.receive().await
+                })
+            };
+            let said = get(&lenient)["result"]["messages"][0]["content"]["text"].take();
+            assert_eq!(said, sent, "{revision} {arguments}");
+            let answer = get(&strict);
+            assert_eq!(answer["result"].is_object(), passes, "{revision} {answer}");
+            if !passes {
+                assert_eq!(answer["error"]["code"], -32602, "{revision} {answer}");
+            }
+        }
+        let params = json!({ "name": "p", "arguments": { "n": { "a": 1 } } });
+        let answer = talk(&lenient, revision, json!({}), |mut talk| async move {
+            talk.request("prompts/get", params).await;
+            talk.receive().await
+        });
+        assert_eq!(answer["error"]["code"], -32602, "{revision} {answer}");
+    }
+}

@@ -261,6 +261,64 @@ fn odd_names_are_allowed_and_warned_of() {
 }
 
 #[test]
+fn a_server_without_a_name_is_refused() {
+    for version in ["", "1"] {
+        let error = Registry::new("", version).build().expect_err("no name");
+        assert!(error.to_string().contains("empty name"), "{error}");
+    }
+    assert!(Registry::new("x", "").build().is_ok());
+}
+
+/// R26-META-02 to R26-META-04.
+#[test]
+fn keys_of_meta_that_cannot_stand_are_refused_with_the_fix() {
+    type Declare = fn(serde_json::Value) -> Registry;
+    let declares: [(&str, Declare); 4] = [
+        ("tool", |meta| registry().tool(tool("t", nothing).meta(meta))),
+        ("prompt", |meta| registry().prompt(prompt("p", || async { "" }).meta(meta))),
+        ("resource", |meta| registry().resource("a:b", resource(|| async { "" }).meta(meta))),
+        ("template", |meta| {
+            registry().resource_template("a:{b}", resource(|| async { "" }).meta(meta))
+        }),
+    ];
+    for (what, declare) in declares {
+        for key in ["bad key!", "-x", "a..b/x", "x-", "\u{1b}"] {
+            let error = declare(json!({ key: 1 })).build().expect_err(key).to_string();
+            assert!(error.contains("malformed") && error.contains("letters"), "{what}: {error}");
+            assert!(!error.contains('\u{1b}'), "{error}");
+        }
+        for key in ["io.modelcontextprotocol/serverInfo", "progressToken"] {
+            let error = declare(json!({ key: 3 })).build().expect_err(key).to_string();
+            assert!(error.contains("remove it"), "{what}: {error}");
+        }
+        let service = declare(json!({ "com.mcp/x": 1, "ui/a": 2 })).build().expect("allowed");
+        assert_eq!(service.warnings().len(), 1, "{what}: {:?}", service.warnings());
+    }
+}
+
+#[test]
+fn schemas_that_no_reader_could_make_sense_of_are_refused() {
+    for schema in [
+        json!({ "type": "object", "properties": { "a": { "type": 5 } } }),
+        json!({ "type": "object", "properties": { "a": { "type": "strin" } } }),
+        json!({ "type": "object", "properties": [] }),
+        json!({ "type": "object", "required": "a" }),
+        json!({ "type": "object", "$defs": { "x": { "anyOf": {} } } }),
+        json!({ "type": "object", "properties": { "a": { "items": { "enum": "x" } } } }),
+        json!({ "type": "object", "properties": { "a": 3 } }),
+    ] {
+        let declared = tool("t", raw).input_schema(schema.clone()).unchecked();
+        let error = registry().tool(declared).build().expect_err("no schema").to_string();
+        assert!(error.contains("the input schema of the tool `t` is invalid"), "{error}");
+        let declared = tool("t", nothing).output_schema(schema);
+        let error = registry().tool(declared).build().expect_err("no schema").to_string();
+        assert!(error.contains("the output schema of the tool `t` is invalid"), "{error}");
+    }
+    let fine = json!({ "type": "object", "properties": { "a": { "type": ["string", "null"] }, "type": { "type": "integer" }, "b": true } });
+    assert!(registry().tool(tool("t", raw).input_schema(fine).unchecked()).build().is_ok());
+}
+
+#[test]
 fn a_revision_that_nobody_speaks_is_warned_of() {
     let oldest = |version: &'static str| {
         let declared = registry().tool(tool("t", nothing).min_revision(version));

@@ -54,6 +54,13 @@ impl<M: Threading> Builder<M> {
                  own: rename it, since answers come in arguments of these names"
             ));
         }
+        for (which, schema) in
+            [("input", Some(&tool.input_schema)), ("output", tool.output_schema.as_ref())]
+        {
+            if let Some(why) = schema.and_then(schema::fault) {
+                self.problem(format!("the {which} schema of {whose} is invalid: {why}"));
+            }
+        }
         match mirrored_params(tool.input_schema.as_bytes()) {
             Ok(params) => tool.mirrored = params,
             Err(error) => self.problem(format!(

@@ -171,3 +171,24 @@ fn spans_never_reach_outside() {
     assert!(Span { start: 4, end: 2 }.is_empty());
     assert_eq!(span.within(Span { start: 10, end: 20 }), Span { start: 12, end: 14 });
 }
+
+#[test]
+fn integers_are_written_plainly_and_all_else_stays() {
+    for (text, expected) in [
+        ("2.0", Some("2")),
+        ("1e2", Some("100")),
+        ("-0", Some("0")),
+        ("[1.50e1, 2.5, -3.0]", Some("[15, 2.5, -3]")),
+        (
+            r#"{"a":1E+1,"b":"2.0","c\\\"":"1e2\\","d":4.0}"#,
+            Some(r#"{"a":10,"b":"2.0","c\\\"":"1e2\\","d":4}"#),
+        ),
+        ("[9007199254740993.0, 1e300]", None),
+        (r#"{"a":-12,"b":"-0 1e2 2.0","c":[0,true,null]}"#, None),
+        ("0.5", None),
+    ] {
+        let plain = with_plain_integers(text.as_bytes());
+        let plain = plain.map(|plain| String::from_utf8(plain).expect("UTF-8"));
+        assert_eq!(plain.as_deref(), expected, "{text}");
+    }
+}
