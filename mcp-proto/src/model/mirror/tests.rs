@@ -63,3 +63,57 @@ fn an_argument_that_occurs_twice_mirrors_nothing() {
     assert_eq!(check(r#"{"a":[]}"#, &[]), Ok(()));
     assert_eq!(check_mirrored(&params, None, &[] as &[(&str, &str)]), Ok(()));
 }
+
+#[test]
+fn optional_parameters_are_mirrored_and_null_has_no_header() {
+    // R26-HDR-10, R26-HDR-13, R26-HDR-23, R26-HDR-24
+    for (name, kind, argument, header) in [
+        ("string", MirroredType::String, r#""eu""#, "eu"),
+        ("integer", MirroredType::Integer, "5", "5"),
+        ("boolean", MirroredType::Boolean, "true", "true"),
+    ] {
+        for mut property in [
+            json!({ "type": name }),
+            json!({ "type": [name] }),
+            json!({ "type": [name, "null"] }),
+            json!({ "type": ["null", name] }),
+            json!({ "anyOf": [{ "type": name }, { "type": "null" }], "default": null }),
+            json!({ "oneOf": [{ "type": "null" }, { "type": name, "title": "T" }] }),
+        ] {
+            property["x-mcp-header"] = json!("A");
+            let found = params(json!({ "properties": { "a": property } })).expect("valid");
+            assert_eq!(found.iter().map(MirroredParam::kind).collect::<Vec<_>>(), [kind]);
+            let check = |arguments: Option<&str>, headers: &[(&str, &str)]| {
+                check_mirrored(&found, arguments.map(str::as_bytes), headers)
+                    .map_err(|error| error.fault)
+            };
+            let given = format!(r#"{{"a":{argument}}}"#);
+            assert_eq!(check(Some(&given), &[("mcp-param-a", header)]), Ok(()), "{property}");
+            assert_eq!(check(Some(&given), &[]), Err(MirrorFault::Missing), "{property}");
+            for none in [None, Some("{}"), Some(r#"{"a":null}"#)] {
+                assert_eq!(check(none, &[]), Ok(()), "{property} {none:?}");
+                let sent = check(none, &[("mcp-param-a", "null")]);
+                assert_eq!(sent, Err(MirrorFault::Unexpected), "{property} {none:?}");
+            }
+        }
+    }
+    for mut property in [
+        json!({}),
+        json!({ "type": [] }),
+        json!({ "type": "null" }),
+        json!({ "type": ["null"] }),
+        json!({ "type": ["number", "null"] }),
+        json!({ "type": ["string", "integer"] }),
+        json!({ "type": ["string", 5] }),
+        json!({ "type": "object", "anyOf": [{ "type": "string" }] }),
+        json!({ "anyOf": [{ "type": "number" }, { "type": "null" }] }),
+        json!({ "anyOf": [{ "type": "string" }, { "type": "boolean" }] }),
+        json!({ "anyOf": [{ "type": "string" }, {}] }),
+        json!({ "anyOf": [true, { "type": "null" }] }),
+        json!({ "anyOf": {} }),
+    ] {
+        property["x-mcp-header"] = json!("A");
+        let found = params(json!({ "properties": { "a": property } }));
+        assert_eq!(found.map_err(|error| error.fault), Err(AnnotationFault::Type), "{property}");
+    }
+}

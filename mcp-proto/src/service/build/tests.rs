@@ -319,6 +319,29 @@ fn schemas_that_no_reader_could_make_sense_of_are_refused() {
 }
 
 #[test]
+fn optional_arguments_can_be_mirrored() {
+    // R26-HDR-10, R26-HDR-23
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Given {
+        #[schemars(extend("x-mcp-header" = "Region"))]
+        region: Option<String>,
+        #[schemars(extend("x-mcp-header" = "Count"))]
+        count: Option<u32>,
+        #[schemars(extend("x-mcp-header" = "Dry"))]
+        dry: Option<bool>,
+        #[schemars(extend("x-mcp-header" = "Plain"))]
+        plain: String,
+    }
+    let typed = |Args(_): Args<Given>| async {};
+    let service = registry().tool(tool("t", typed)).build().expect("valid");
+    let mirrored = &service.catalog().tools().first().expect("a tool").mirrored;
+    let headers: std::collections::BTreeSet<_> = mirrored.iter().map(|it| it.header()).collect();
+    let expected = ["Mcp-Param-Count", "Mcp-Param-Dry", "Mcp-Param-Plain", "Mcp-Param-Region"];
+    assert_eq!(headers, expected.into());
+}
+
+#[test]
 fn a_revision_that_nobody_speaks_is_warned_of() {
     let oldest = |version: &'static str| {
         let declared = registry().tool(tool("t", nothing).min_revision(version));
