@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::declare::{About, Erased, Validation};
 use super::service::{Entry, Inner};
-use super::{Needs, Registry, Service, Threading};
+use super::{Needs, Registry, SchemaStyle, Service, Threading};
 use crate::Printable;
 use crate::model::{Catalog, Features, Json, MetaKey, Prompt, Tool, View};
 use crate::revision::AdapterSet;
@@ -37,9 +37,12 @@ impl fmt::Display for BuildError {
 
 impl core::error::Error for BuildError {}
 
+/// A tool's own input schema, and the style of those that are derived.
+type Schemas = (Option<Json>, Option<SchemaStyle>);
+
 /// What was declared, not checked yet.
 pub(crate) struct Drafts<M: Threading> {
-    tools: Vec<(Tool, Option<Json>, Validation, Erased<M>)>,
+    tools: Vec<(Tool, Schemas, Validation, Erased<M>)>,
     prompts: Vec<(Prompt, Erased<M>)>,
     resources: Vec<(String, About, Erased<M>)>,
     templates: Vec<(String, About, Erased<M>)>,
@@ -66,11 +69,11 @@ impl<M: Threading> Drafts<M> {
     pub(crate) fn tool(
         &mut self,
         tool: Tool,
-        input: Option<Json>,
+        schemas: Schemas,
         validation: Validation,
         handler: Erased<M>,
     ) {
-        self.tools.push((tool, input, validation, handler));
+        self.tools.push((tool, schemas, validation, handler));
     }
 
     pub(crate) fn prompt(&mut self, prompt: Prompt, handler: Erased<M>) {
@@ -126,6 +129,7 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
             warnings: Vec::new(),
         },
         catalog,
+        style: registry.schema,
         exchange: false,
         problems: Vec::new(),
     };
@@ -137,8 +141,8 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
     }
     let drafts = registry.drafts;
     let Drafts { tools, prompts, resources, templates, completers, extensions, methods } = drafts;
-    for (tool, input, validation, handler) in tools {
-        builder.tool(tool, input, validation, handler);
+    for (tool, schemas, validation, handler) in tools {
+        builder.tool(tool, schemas, validation, handler);
     }
     for (prompt, handler) in prompts {
         builder.prompt(prompt, handler);
@@ -171,6 +175,8 @@ struct Wanted {
 struct Builder<M: Threading> {
     inner: Inner<M>,
     catalog: Catalog,
+    /// How derived schemas are written, unless a tool says otherwise.
+    style: SchemaStyle,
     /// A handler takes the exchange, so it may log.
     exchange: bool,
     problems: Vec<String>,

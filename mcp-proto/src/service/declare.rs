@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use std::borrow::Cow;
 
 use super::convert::Returns;
-use super::{Handler, Needs, Threading, kind};
+use super::{Handler, Needs, SchemaStyle, Threading, kind};
 use crate::model::{self, Annotations, Icon, Json, PromptArgument, ToolHints};
 
 /// A tool: `handler` under the name that calls use. Goes into
@@ -37,6 +37,7 @@ pub fn tool<H, A>(name: impl Into<String>, handler: H) -> ToolDeclaration<H, A> 
         handler,
         tool: model::Tool::new(name, super::schema::nothing()),
         input: None,
+        style: None,
         validation: Validation::Unset,
         arguments: PhantomData,
     }
@@ -87,6 +88,7 @@ pub struct ToolDeclaration<H, A> {
     pub(crate) handler: H,
     pub(crate) tool: model::Tool,
     pub(crate) input: Option<Json>,
+    pub(crate) style: Option<SchemaStyle>,
     pub(crate) validation: Validation,
     arguments: PhantomData<fn(A)>,
 }
@@ -131,6 +133,13 @@ impl<H, A> ToolDeclaration<H, A> {
     /// All hints at once.
     pub fn hints(mut self, hints: ToolHints) -> Self {
         self.tool.hints = hints;
+        self
+    }
+
+    /// How the schemas that are derived from the handler's types are written, in place of what the
+    /// [registry](super::Registry::schema) says.
+    pub fn schema(mut self, style: SchemaStyle) -> Self {
+        self.style = Some(style);
         self
     }
 

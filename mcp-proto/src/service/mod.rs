@@ -159,6 +159,7 @@ pub use parts::{Parts, PartsBuilder};
 pub use registry::Registry;
 pub use running::Running;
 pub use runtime::{Runtime, Sleep, Timer};
+pub use schema::SchemaStyle;
 pub use scope::{Origin, Scope};
 pub use service::{Dispatched, Report, Service};
 pub use session::{Session, Sessions};

@@ -10,8 +10,8 @@ use super::declare::Erased;
 use super::scope::Source;
 use super::service::{Observe, Observer};
 use super::{
-    BuildError, Handler, Keep, Local, Make, PromptDeclaration, Readable, Report, Service, Shared,
-    Threading, ToolDeclaration, kind,
+    BuildError, Handler, Keep, Local, Make, PromptDeclaration, Readable, Report, SchemaStyle,
+    Service, Shared, Threading, ToolDeclaration, kind,
 };
 use crate::model::{CacheHint, Icon, Implementation, Json};
 
@@ -62,6 +62,7 @@ pub struct Registry<M: Threading = Shared> {
     pub(crate) twice: Vec<String>,
     pub(crate) observer: Observer,
     pub(crate) strict_prompt_arguments: bool,
+    pub(crate) schema: SchemaStyle,
 }
 
 impl Registry<Shared> {
@@ -95,6 +96,7 @@ impl<M: Threading> Registry<M> {
             twice: Vec::new(),
             observer: Observer::default(),
             strict_prompt_arguments: false,
+            schema: SchemaStyle::default(),
         }
     }
 
@@ -125,6 +127,12 @@ impl<M: Threading> Registry<M> {
     /// How to use the server, for the model.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
+        self
+    }
+
+    /// How schemas that are derived from types are written; each tool may say otherwise.
+    pub fn schema(mut self, style: SchemaStyle) -> Self {
+        self.schema = style;
         self
     }
 
@@ -172,7 +180,7 @@ impl<M: Threading> Registry<M> {
         H: Handler<M, kind::Tool, A>,
     {
         let handler = Erased::of::<kind::Tool, A>(tool.handler);
-        self.drafts.tool(tool.tool, tool.input, tool.validation, handler);
+        self.drafts.tool(tool.tool, (tool.input, tool.style), tool.validation, handler);
         self
     }
 

@@ -1,8 +1,12 @@
 //! JSON Schemas of typed arguments and results.
 
+mod style;
+
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
+
+pub use style::SchemaStyle;
 
 use super::declare::Validator;
 use crate::model::{Json, PromptArgument};
@@ -117,8 +121,8 @@ fn fault_at(schema: &Value, at: &mut String) -> Option<String> {
 
 /// The schema of a result, where it says anything: `true` and `{}` do not, and null is what a
 /// result without a value has.
-pub(crate) fn of_result(schema: Schema) -> Option<Json> {
-    match schema.to_value() {
+pub(crate) fn of_result(schema: Schema, style: SchemaStyle) -> Option<Json> {
+    match style.apply(schema.to_value()) {
         Value::Object(root) if !root.is_empty() && !is_any(&root) => {
             Some(Value::Object(root).into())
         }

@@ -6,23 +6,24 @@ use crate::model::mirror::mirrored_params;
 use crate::model::{InArguments, Json, Tool};
 use crate::service::declare::{Erased, Validation, Validator};
 use crate::service::service::ToolEntry;
-use crate::service::{Threading, schema};
+use crate::service::{SchemaStyle, Threading, schema};
 
 impl<M: Threading> Builder<M> {
     pub(super) fn tool(
         &mut self,
         mut tool: Tool,
-        input: Option<Json>,
+        (input, style): (Option<Json>, Option<SchemaStyle>),
         validation: Validation,
         handler: Erased<M>,
     ) {
         let whose = format!("the tool `{}`", tool.name);
         self.name(&whose, &tool.name);
         let typed = handler.needs.arguments;
+        let style = style.unwrap_or(self.style);
         let declared = input.is_some();
         let schema = match (input, typed) {
             (Some(schema), _) => schema::parse(&schema).and_then(schema::object_root),
-            (None, Some(typed)) => schema::object_root((typed.schema)().to_value()),
+            (None, Some(typed)) => schema::object_root(style.apply((typed.schema)().to_value())),
             (None, None) if handler.needs.raw_arguments => {
                 self.problem(format!(
                     "{whose} takes `RawArgs` and has no input schema: add `.input_schema(..)`"
@@ -77,7 +78,7 @@ impl<M: Threading> Builder<M> {
             },
             None => {
                 tool.output_schema =
-                    handler.returns.schema.and_then(|schema| schema::of_result(schema()));
+                    handler.returns.schema.and_then(|schema| schema::of_result(schema(), style));
             }
         }
         self.meta(&whose, tool.meta.as_ref());
