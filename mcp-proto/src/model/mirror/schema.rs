@@ -27,7 +27,7 @@ pub enum AnnotationFault {
     Empty,
     /// It is no HTTP token, or no string at all.
     NotAToken,
-    /// The parameter's type is not exactly one of `string`, `integer`, `boolean`, `null` aside.
+    /// The parameter's type is not exactly one of `string`, `integer`, `boolean`.
     Type,
     /// Another annotation has the same name, letter case aside.
     Duplicate,
@@ -171,8 +171,12 @@ impl Search {
         if !header_value::is_token(&name) {
             return Err(self.fault(AnnotationFault::NotAToken));
         }
-        let Some(kind) = mirrored_type(schema, members) else {
-            return Err(self.fault(AnnotationFault::Type));
+        let declared = members.get(schema, "type").and_then(|span| json::string(span.of(schema)));
+        let kind = match declared.as_deref() {
+            Some("string") => MirroredType::String,
+            Some("integer") => MirroredType::Integer,
+            Some("boolean") => MirroredType::Boolean,
+            _ => return Err(self.fault(AnnotationFault::Type)),
         };
         if !self.names.insert(name.to_ascii_lowercase()) {
             return Err(self.fault(AnnotationFault::Duplicate));
@@ -199,60 +203,4 @@ impl Search {
     fn fault(&self, fault: AnnotationFault) -> InvalidAnnotation {
         InvalidAnnotation { fault, at: self.place.join("/") }
     }
-}
-
-/// What one schema allows a value to be.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Allowed {
-    Null,
-    Mirrored(MirroredType),
-}
-
-/// The one type of a parameter, which may be null besides (R26-HDR-10, R26-HDR-23): optional
-/// parameters are declared as `"type": ["string", "null"]`, or as two schemas in `anyOf` or `oneOf`.
-fn mirrored_type(schema: &[u8], members: &Members) -> Option<MirroredType> {
-    if let Some(declared) = members.get(schema, "type") {
-        let declared = declared.of(schema);
-        return match json::kind(declared) {
-            Kind::Array => {
-                one_type(json::elements(declared).map(|name| allowed(name.of(declared))))
-            }
-            _ => one_type([allowed(declared)]),
-        };
-    }
-    let branches =
-        ["anyOf", "oneOf"].into_iter().find_map(|keyword| members.get(schema, keyword))?;
-    let branches = branches.of(schema);
-    if json::kind(branches) != Kind::Array {
-        return None;
-    }
-    one_type(json::elements(branches).map(|branch| {
-        let branch = branch.of(branches);
-        allowed(json::members(branch).get(branch, "type")?.of(branch))
-    }))
-}
-
-/// The name of a type.
-fn allowed(name: &[u8]) -> Option<Allowed> {
-    Some(match &*json::string(name)? {
-        "null" => Allowed::Null,
-        "string" => Allowed::Mirrored(MirroredType::String),
-        "integer" => Allowed::Mirrored(MirroredType::Integer),
-        "boolean" => Allowed::Mirrored(MirroredType::Boolean),
-        _ => return None,
-    })
-}
-
-/// The mirrored type, if it is the only one beside null.
-fn one_type(all: impl IntoIterator<Item = Option<Allowed>>) -> Option<MirroredType> {
-    let mut one = None;
-    for allowed in all {
-        match (allowed?, one) {
-            (Allowed::Null, _) => {}
-            (Allowed::Mirrored(kind), None) => one = Some(kind),
-            (Allowed::Mirrored(kind), Some(before)) if kind == before => {}
-            (Allowed::Mirrored(_), Some(_)) => return None,
-        }
-    }
-    one
 }

@@ -502,38 +502,6 @@ fn an_argument_that_its_header_cannot_say_is_refused_before_it_is_sent() {
 }
 
 #[test]
-fn a_tool_with_an_optional_mirrored_parameter_is_listed_and_null_sends_no_header() {
-    // R26-HDR-08, R26-HDR-12, R26-HDR-23
-    for (kind, argument, expected) in [
-        (r#""type":["string","null"]"#, r#""eu""#, "eu"),
-        (r#""type":["null","integer"]"#, "7", "7"),
-        (r#""type":["boolean","null"]"#, "false", "false"),
-        (r#""anyOf":[{"type":"string"},{"type":"null"}],"default":null"#, r#""eu""#, "eu"),
-    ] {
-        let mut http = Http::modern();
-        let list = http.call(Request::list(Operation::ListTools));
-        let post = http.take();
-        http.result(
-            &post,
-            &format!(
-                r#"{{"tools":[{{"name":"t","inputSchema":{{"type":"object","properties":{{"r":{{{kind},"x-mcp-header":"Region"}}}}}}}}],"ttlMs":0,"cacheScope":"private"}}"#
-            ),
-        );
-        let ReplyValue::Tools(listed) = http.ended(list).unwrap().unwrap().value else { panic!() };
-        assert_eq!(listed.entries.len(), 1, "{kind}");
-        for (arguments, header_text) in [
-            (format!(r#"{{"r":{argument}}}"#), Some(expected)),
-            (r#"{"r":null}"#.to_owned(), None),
-            ("{}".to_owned(), None),
-        ] {
-            http.call(Request::call_tool("t", json(&arguments)));
-            let post = http.take();
-            assert_eq!(header(&post, "Mcp-Param-Region"), header_text, "{kind} {arguments}");
-        }
-    }
-}
-
-#[test]
 fn a_byte_order_mark_before_an_answer_is_ignored() {
     // RFC 8259, 8.1
     let answer = |post: &Open| {
