@@ -96,6 +96,8 @@ impl Caller {
         if self.is_stateless() {
             return Ok(());
         }
+        // A session that was opened before, and came to nothing, is not that of another handshake.
+        self.session = None;
         let (_, message) = self.initialize();
         let mut response = self.post(&message, None).await?;
         self.session = response.head.get("mcp-session-id").map(str::to_owned);
