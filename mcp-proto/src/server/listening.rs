@@ -209,51 +209,63 @@ impl Listening {
     }
 
     fn read(&mut self, core: &mut Core, polled: Vec<Polled>, heard: &mut Heard) {
-        let mut refresh = false;
-        for topic in polled {
-            let is_changes = topic.topic == self.changes.topic;
+        let (changes, said): (Vec<_>, Vec<_>) =
+            polled.into_iter().partition(|topic| topic.topic == self.changes.topic);
+        let refresh = said
+            .into_iter()
+            .fold(false, |refresh, topic| self.read_control(topic.read, heard) || refresh);
+        if heard.ended {
+            return;
+        }
+        if let By::Session { renewed, .. } = &mut self.by
+            && refresh
+        {
+            *renewed = core.now;
+            // What changed since is read again, by who knows what the session listens to now.
+            return self.refresh(core);
+        }
+        for topic in changes {
             match topic.read {
-                Read::Messages { messages, next, .. } if is_changes => {
+                Read::Messages { messages, next, .. } => {
                     self.changes.cursor = Some(next);
                     for (cursor, message) in messages {
                         self.hear(&cursor, &message, heard);
                     }
                 }
-                Read::Messages { messages, next, .. } => {
-                    if let By::Session { control, stream, .. } = &mut self.by {
-                        control.cursor = Some(next);
-                        for (_, message) in messages {
-                            match Control::decode(&message) {
-                                Some(Control::Refresh) => refresh = true,
-                                Some(Control::Stream(other)) => {
-                                    heard.ended |= stream.as_ref().is_some_and(|own| *own != other);
-                                }
-                                None => {}
-                            }
-                        }
-                    }
-                }
                 // A place that never was: begin anew where the topic ends now.
-                _ if is_changes => self.changes.cursor = None,
-                _ => {
-                    if let By::Session { control, .. } = &mut self.by {
-                        control.cursor = None;
-                    }
-                }
+                Read::UnknownCursor => self.changes.cursor = None,
             }
-        }
-        if heard.ended {
-            return;
         }
         if let By::Session { renewed, .. } = &mut self.by {
             // A session whose stream is open is in use, though no request comes.
             let due = *renewed + core.endpoint.limits().session_ttl / 4;
-            if refresh || due <= core.now {
+            if due <= core.now {
                 *renewed = core.now;
                 return self.refresh(core);
             }
         }
         self.poll(core);
+    }
+
+    /// What is said to the session's streams; true where its record is to be read again.
+    fn read_control(&mut self, read: Read, heard: &mut Heard) -> bool {
+        let By::Session { control, stream, .. } = &mut self.by else { return false };
+        let Read::Messages { messages, next, .. } = read else {
+            control.cursor = None;
+            return false;
+        };
+        control.cursor = Some(next);
+        let mut refresh = false;
+        for (_, message) in messages {
+            match Control::decode(&message) {
+                Some(Control::Refresh) => refresh = true,
+                Some(Control::Stream(other)) => {
+                    heard.ended |= stream.as_ref().is_some_and(|own| *own != other);
+                }
+                None => {}
+            }
+        }
+        refresh
     }
 
     fn hear(&self, cursor: &Cursor, message: &Bytes, heard: &mut Heard) {
@@ -329,3 +341,6 @@ impl Control {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
