@@ -25,7 +25,7 @@ static PUBLISHED: LazyLock<Published> = LazyLock::new(|| {
 
 fuzz_target!(|src: &[u8]| {
     match read(Bytes::copy_from_slice(src), &ReadLimits::default()) {
-        Err(refused) => refuse(ADAPTERS.fallback(), refused.id.as_ref(), &refused.failure),
+        Err(refused) => refuse(ADAPTERS.fallback(), refused.id(), &refused.failure),
         Ok(Incoming::One(message)) => select(&message),
         Ok(Incoming::Batch(messages)) => messages.iter().flatten().for_each(select),
     }
@@ -45,9 +45,9 @@ fn select(message: &Preamble) {
 fn decode(adapter: &Adapter, message: &Preamble) {
     match adapter.decode(message, None) {
         Decoded::Refused(refused) => {
-            assert_eq!(refused.id.as_ref(), message.id());
-            assert!(refused.id.is_some(), "no answer is due");
-            refuse(adapter, refused.id.as_ref(), &refused.failure);
+            assert_eq!(refused.id(), message.id());
+            assert!(refused.id().is_some(), "no answer is due");
+            refuse(adapter, refused.id(), &refused.failure);
         }
         Decoded::Call(call) => {
             assert_eq!(call.id(), message.id());

@@ -58,6 +58,7 @@ pub use input::{
 };
 pub use input::{elicit, elicit_url, list_roots, method, sample};
 pub use json::Json;
+#[cfg(feature = "service")]
 pub(crate) use json::decode as json_decode;
 pub use log_level::LogLevel;
 pub(crate) use meta_key::MetaKey;

@@ -211,9 +211,10 @@ impl Listening {
     fn read(&mut self, core: &mut Core, polled: Vec<Polled>, heard: &mut Heard) {
         let (changes, said): (Vec<_>, Vec<_>) =
             polled.into_iter().partition(|topic| topic.topic == self.changes.topic);
-        let refresh = said
-            .into_iter()
-            .fold(false, |refresh, topic| self.read_control(topic.read, heard) || refresh);
+        let mut refresh = false;
+        for topic in said {
+            refresh |= self.read_control(topic.read, heard);
+        }
         if heard.ended {
             return;
         }

@@ -68,7 +68,8 @@ fn what_changes_right_after_a_subscription_elsewhere_is_heard() {
                 Listening::by_session(&mut core, adapter, stream, control, "x".into(), after);
             let Effect::Hub(HubOp::Poll { topics, .. }) = effect(&mut core) else { panic!() };
             let topic = topics[0].0.clone();
-            let mut both = vec![polled(&topic, &changes), polled("s", &[refresh.clone()])];
+            let mut both =
+                vec![polled(&topic, &changes), polled("s", std::slice::from_ref(&refresh))];
             if control_first {
                 both.reverse();
             }
