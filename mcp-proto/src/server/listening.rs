@@ -141,7 +141,12 @@ impl Listening {
             step: Step::Position,
         };
         listening.set_filter(core.published.catalog(), filter);
-        listening.poll(core);
+        match &listening.by {
+            // What was subscribed to since the record was read, and before what is said to the
+            // session's streams was listened to, is in the record by now.
+            By::Session { control: Place { cursor: Some(_), .. }, .. } => listening.refresh(core),
+            _ => listening.poll(core),
+        }
         listening
     }
 

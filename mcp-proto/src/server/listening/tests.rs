@@ -66,6 +66,14 @@ fn what_changes_right_after_a_subscription_elsewhere_is_heard() {
             let after = Some(Cursor::from(0));
             let mut listening =
                 Listening::by_session(&mut core, adapter, stream, control, "x".into(), after);
+            // Subscriptions of another worker's may have come since the record was read.
+            let asked = effect(&mut core);
+            assert!(matches!(asked, Effect::Session(SessionOp::Get { .. })), "{asked:?}");
+            let record = |session: &Session, version| {
+                let record = crate::store::Record { data: session.encode(), version };
+                Some(Reply::Record(Some(record)))
+            };
+            listening.settle(&mut core, record(&none, 1));
             let Effect::Hub(HubOp::Poll { topics, .. }) = effect(&mut core) else { panic!() };
             let topic = topics[0].0.clone();
             let mut both =
@@ -77,9 +85,7 @@ fn what_changes_right_after_a_subscription_elsewhere_is_heard() {
             assert!(heard.messages.is_empty() && !heard.ended, "nothing is judged yet");
             let asked = effect(&mut core);
             assert!(matches!(asked, Effect::Session(SessionOp::Get { .. })), "{asked:?}");
-            let data = session(revision, &[URI]).encode();
-            let record = Some(crate::store::Record { data, version: 2 });
-            listening.settle(&mut core, Some(Reply::Record(record)));
+            listening.settle(&mut core, record(&session(revision, &[URI]), 2));
             let Effect::Hub(HubOp::Poll { topics, .. }) = effect(&mut core) else { panic!() };
             assert_eq!(topics[0].1, Cursor::from(0), "changes are read again");
             let again = vec![polled(&topic, &changes)];
