@@ -38,9 +38,9 @@ pub struct Features {
     pub list_changed: bool,
     /// It tells when resources change that clients subscribed to.
     pub subscribe: bool,
-    /// Arguments of prompts, and values that a completion is told, are refused unless they are
-    /// strings (R24-PRMT-03). Without it numbers and booleans are taken as their text, since
-    /// clients send them.
+    /// Arguments of prompts are refused unless they are strings (R24-PRMT-03). Without it numbers
+    /// and booleans are taken as their text, since clients send them; what a completion is told is
+    /// always taken so.
     pub strict_prompt_arguments: bool,
     /// Extensions and their settings, by identifier (R26-EXT-01).
     pub extensions: Vec<(String, Json)>,

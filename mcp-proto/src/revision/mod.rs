@@ -44,6 +44,7 @@ pub use client::{BadReply, Heard, Received, ServerError, Speaker, offered_versio
 pub use decode::{Answered, Decoded};
 pub use failures::{Failures, Wire};
 pub use headers::{HeaderValue, Mirrors, check_parameters};
+pub(crate) use meta_key::MetaKey;
 pub use methods::{Methods, notification};
 pub use named::{ParseRevisionError, Revision};
 use preamble::decode_text;

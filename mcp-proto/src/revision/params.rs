@@ -4,7 +4,7 @@ use super::decode::{json_at, log_level};
 use super::{Adapter, Preamble, decode_text};
 use crate::frame::json::{self, Kind, Span};
 use crate::model::{
-    Completing, Detail, Failure, FailureKind, Filter, Json, Operation, Reference, Text, scalar_text,
+    Completing, Detail, Failure, FailureKind, Filter, Json, Operation, Reference, Text, texts,
 };
 
 /// Parameters that were found as they must be.
@@ -165,23 +165,13 @@ impl Reader<'_> {
 fn context_arguments(context: &Json) -> Option<Vec<(String, String)>> {
     let context = context.as_bytes();
     match json::members(context).get(context, "arguments") {
-        Some(arguments) => strings(arguments.of(context)),
+        Some(arguments) => {
+            let arguments = arguments.of(context);
+            let is_object = json::kind(arguments) == Kind::Object;
+            is_object.then(|| texts(arguments).ok()).flatten()
+        }
         None => Some(Vec::new()),
     }
-}
-
-/// The members of an object of strings, numbers and booleans, as text; what is null is left out.
-/// `None` where it is something else.
-fn strings(object: &[u8]) -> Option<Vec<(String, String)>> {
-    if json::kind(object) != Kind::Object {
-        return None;
-    }
-    let pair = |member: &json::Member| {
-        let value = scalar_text(member.value.of(object))?;
-        Some((member.decoded_name(object).into_owned(), value.into_owned()))
-    };
-    let is_there = |member: &&json::Member| json::kind(member.value.of(object)) != Kind::Null;
-    json::members(object).iter().filter(is_there).map(pair).collect()
 }
 
 fn member_text(object: &Json, name: &str) -> Option<String> {

@@ -172,7 +172,7 @@ fn get_prompt(published: &Published, call: &Call, name: &str) -> Plan {
     let given = call
         .arguments
         .as_ref()
-        .map(|arguments| (arguments.as_bytes(), crate::frame::json::members(arguments.as_bytes())));
+        .map(|arguments| (arguments.as_bytes(), json::members(arguments.as_bytes())));
     let kind_of = |name: &str| {
         given
             .as_ref()

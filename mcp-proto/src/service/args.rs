@@ -6,10 +6,8 @@ use serde::de::value::MapDeserializer;
 use serde::de::{self, DeserializeOwned, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use crate::frame::json;
-use crate::frame::writer::Object;
 use crate::model::json_decode;
-use crate::model::{Call, Failure, FailureKind, Json, scalar_text};
+use crate::model::{Call, Failure, FailureKind, Json, texts};
 
 /// The arguments of a tool. What does not fit is for the model to put right (R26-TOOL-06).
 pub(crate) fn of_tool<T: DeserializeOwned>(call: &Call) -> Result<T, Failure> {
@@ -56,27 +54,10 @@ pub(crate) fn of_variables<T: DeserializeOwned>(
 /// The arguments of a prompt as text, unescaped; what is null is not there.
 pub(crate) fn strings(call: &Call) -> Result<Vec<(String, String)>, Failure> {
     let object = call.arguments().map_or(&b"{}"[..], Json::as_bytes);
-    let members = json::members(object);
-    let is_there = |member: &&json::Member| json::kind(member.value.of(object)) != json::Kind::Null;
-    let strings = members.iter().filter(is_there).map(|member| {
-        let (name, value) = (member.decoded_name(object).into_owned(), member.value.of(object));
-        scalar_text(value).map(|value| (name.clone(), value.into_owned())).ok_or_else(|| {
-            let message = format!("the argument `{name}` of a prompt must be a string");
-            Failure::new(FailureKind::InvalidParams, message)
-        })
-    });
-    strings.collect()
-}
-
-/// An object of these strings.
-pub(crate) fn object(strings: &[(String, String)]) -> Json {
-    let mut text = Vec::new();
-    let mut object = Object::begin(&mut text);
-    for (name, value) in strings {
-        object.string(name, value);
-    }
-    object.end();
-    Json::scanned(text.into())
+    texts(object).map_err(|name| {
+        let message = format!("the argument `{name}` of a prompt must be a string");
+        Failure::new(FailureKind::InvalidParams, message)
+    })
 }
 
 fn of_strings<T: DeserializeOwned>(what: &str, pairs: &[(String, String)]) -> Result<T, Failure> {

@@ -13,8 +13,8 @@ use super::declare::{About, Erased, Validation};
 use super::service::{Entry, Inner};
 use super::{Needs, Registry, SchemaStyle, Service, Threading};
 use crate::Printable;
-use crate::model::{Catalog, Features, Json, MetaKey, Prompt, Tool, View};
-use crate::revision::AdapterSet;
+use crate::model::{Catalog, Features, Json, Prompt, Tool, View};
+use crate::revision::{AdapterSet, MetaKey};
 
 /// What is wrong with the declarations of a registry: all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +108,6 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
         subscribe: registry.subscribe,
     };
     let mut catalog = Catalog::new(registry.server);
-    let nameless = catalog.server.name.is_empty();
     catalog.instructions = registry.instructions;
     catalog.page_size = registry.page_size;
     catalog.cache = registry.cache;
@@ -133,7 +132,7 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
         exchange: false,
         problems: Vec::new(),
     };
-    if nameless {
+    if builder.catalog.server.name.is_empty() {
         builder.problem("the server has an empty name: give it one".into());
     }
     for twice in registry.twice {

@@ -11,7 +11,7 @@ use super::needs::Arguments;
 use super::{Error, Exchange, Extraction, FromExchange, Needs, Parts, Scope, Threading};
 use super::{args, schema};
 use crate::auth::Principal;
-use crate::model::{Completing, FailureKind, Json, Operation};
+use crate::model::{Completing, FailureKind, Json, Operation, object_of};
 
 /// The call's arguments as a `T`: those of a tool or prompt, or the variables of a resource
 /// template.
@@ -54,7 +54,7 @@ impl<M: Threading> FromExchange<M> for RawArgs {
         let sent = match call.operation() {
             Operation::Extension => call.params().cloned(),
             Operation::GetPrompt => match args::strings(call) {
-                Ok(strings) => Some(args::object(&strings)),
+                Ok(strings) => Some(object_of(&strings)),
                 Err(failure) => return Extraction::ready(Err(failure.into())),
             },
             _ => call.arguments().cloned(),

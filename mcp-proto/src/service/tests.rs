@@ -4,6 +4,7 @@ mod extensions;
 mod fronts;
 mod served;
 pub(crate) mod talk;
+mod warnings;
 
 use std::cell::Cell;
 use std::rc::Rc;

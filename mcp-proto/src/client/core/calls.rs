@@ -8,10 +8,9 @@ use crate::client::machine::Event;
 use crate::client::{CallId, ClientError, ErrorKind, Ran};
 use crate::model::mirror::MirroredParam;
 use crate::model::{
-    Description, Detail, Entries, Json, MetaKey, Operation, Reply, ReplyValue, Request, Text, Tool,
-    View,
+    Description, Detail, Entries, Json, Operation, Reply, ReplyValue, Request, Text, Tool, View,
 };
-use crate::revision::Adapter;
+use crate::revision::{Adapter, MetaKey};
 use crate::time::Instant;
 
 /// A call that has not ended.
@@ -363,7 +362,7 @@ impl Pages {
         let mut whole = match self.so_far.take() {
             None => page,
             // A server that does not know its own cursor begins again.
-            Some(so_far) if so_far.raw == page.raw => with_next(so_far, page),
+            Some(so_far) if so_far.raw == page.raw => return Ok(circle(so_far)),
             Some(so_far) => joined(so_far, page),
         };
         let (count, next) = match &mut whole.value {
@@ -382,8 +381,7 @@ impl Pages {
         }
         // What there is is worth more than an error.
         if !self.cursors.insert(cursor.clone()) {
-            whole.left_out.push("what follows a cursor that the server gave twice".to_owned());
-            return Ok(Next::End(Box::new(whole)));
+            return Ok(circle(whole));
         }
         if self.cursors.len() >= limits.pages {
             return Err(ErrorKind::TooMuch("pages of a list"));
@@ -405,16 +403,10 @@ impl<T> Entries<T> {
     }
 }
 
-/// The pages so far, going on where this one does.
-fn with_next(mut so_far: Reply, page: Reply) -> Reply {
-    match (&mut so_far.value, page.value) {
-        (ReplyValue::Tools(list), ReplyValue::Tools(same)) => list.next = same.next,
-        (ReplyValue::Resources(list), ReplyValue::Resources(same)) => list.next = same.next,
-        (ReplyValue::Templates(list), ReplyValue::Templates(same)) => list.next = same.next,
-        (ReplyValue::Prompts(list), ReplyValue::Prompts(same)) => list.next = same.next,
-        _ => {}
-    }
-    so_far
+/// The end of a list whose cursor came before.
+fn circle(mut whole: Reply) -> Next {
+    whole.left_out.push("what follows a cursor that the server gave twice".to_owned());
+    Next::End(Box::new(whole))
 }
 
 /// Two pages as one; the later one's own members count, and the shorter time to keep it.

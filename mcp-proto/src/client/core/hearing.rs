@@ -116,29 +116,24 @@ impl Core {
                     Place::Response(_, status) => Some(status),
                     Place::Stream => None,
                 };
-                let id = match (id, place) {
-                    (Some(id), place) => match (self.outstanding(&id), place) {
-                        (Some(id), _) => id,
+                let about = match (&id, place) {
+                    (Some(id), Place::Response(answered, 300..)) => {
                         // A refusal answers what it refuses, whatever id it has.
-                        (None, Place::Response(id, 300..)) if self.awaits(id) => id,
-                        (None, _) => return self.unasked(&id),
-                    },
-                    // An error without an id in the response to a request is about that request.
-                    (None, Place::Response(id, _)) if self.awaits(id) => id,
-                    // Nothing else was asked yet.
-                    (None, Place::Stream) => match self.negotiating().first() {
-                        Some(id) => *id,
-                        None => {
-                            self.warn(format!("error {}: {}", error.code, error.message));
-                            return;
-                        }
-                    },
-                    (None, _) => {
-                        self.warn(format!("error {}: {}", error.code, error.message));
-                        return;
+                        self.outstanding(id).or(self.awaits(answered).then_some(answered))
                     }
+                    (Some(id), _) => self.outstanding(id),
+                    // An error without an id in the response to a request is about that request.
+                    (None, Place::Response(answered, _)) => {
+                        self.awaits(answered).then_some(answered)
+                    }
+                    // While the server is found out, nothing else was asked.
+                    (None, Place::Stream) => self.negotiating().first().copied(),
                 };
-                self.error(id, error, status);
+                match (about, id) {
+                    (Some(about), _) => self.error(about, error, status),
+                    (None, Some(id)) => self.unasked(&id),
+                    (None, None) => self.warn(format!("error {}: {}", error.code, error.message)),
+                }
             }
             Heard::Request { id, method, params } => self.requested(id, method, params, place),
             Heard::Progress(token, progress) => self.progressed(&token, progress),

@@ -1,5 +1,6 @@
 //! What a status says that came without a message.
 
+use crate::auth::challenge::Bearer;
 use crate::client::{ClientError, ErrorKind, Ran};
 use crate::frame::http1::Headers;
 use crate::frame::json;
@@ -10,7 +11,7 @@ pub(super) fn refusal<H: Headers + ?Sized>(status: u16, headers: &H) -> ClientEr
     let challenges = challenges(headers);
     let kind = match status {
         401 => ErrorKind::Unauthorized { status, challenges },
-        403 if wants_scope(&challenges) => ErrorKind::Unauthorized { status, challenges },
+        403 if wants_scope(headers) => ErrorKind::Unauthorized { status, challenges },
         _ => ErrorKind::Http { status, retry_after: retry_after(headers), said: None },
     };
     let ran = if status >= 500 { Ran::Maybe } else { Ran::Never };
@@ -26,8 +27,9 @@ pub(super) fn say(refusal: &mut ClientError, body: &[u8]) {
 
 /// Whether credentials with more scopes would be accepted (RFC 6750, section 3.1). Any other 403
 /// is no matter of credentials: a gate before the server refuses its name, or where it is called from.
-fn wants_scope(challenges: &[String]) -> bool {
-    challenges.iter().any(|challenge| challenge.contains("insufficient_scope"))
+fn wants_scope<H: Headers + ?Sized>(headers: &H) -> bool {
+    let bearer = Bearer::find(headers.get_all("www-authenticate"));
+    bearer.and_then(|bearer| bearer.error).is_some_and(|error| error == "insufficient_scope")
 }
 
 /// The text of a body, or of the member of a JSON object that is for people.

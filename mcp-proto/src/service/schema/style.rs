@@ -28,7 +28,7 @@ impl SchemaStyle {
         }
         if self == Self::Portable {
             let defs = schema.get("$defs").and_then(Value::as_object).cloned().unwrap_or_default();
-            inline(&mut schema, &defs, &mut Vec::new());
+            inline(&mut schema, &defs);
             if !schema.to_string().contains("\"$ref\"")
                 && let Value::Object(root) = &mut schema
             {
@@ -122,36 +122,32 @@ fn without_null(members: &mut Map<String, Value>) {
     }
 }
 
-/// Puts definitions in place of references to them; `within` are those that are being put.
-fn inline(schema: &mut Value, defs: &Map<String, Value>, within: &mut Vec<String>) {
+/// Puts definitions in place of references to them.
+fn inline(schema: &mut Value, defs: &Map<String, Value>) {
     match schema {
         Value::Object(members) => {
-            let name = members.get("$ref").and_then(Value::as_str);
-            let name = name.and_then(|path| path.strip_prefix("#/$defs/")).map(str::to_owned);
-            if let Some(name) = name.filter(|name| !within.contains(name))
-                && let Some(Value::Object(definition)) = defs.get(&name)
-                && !contains_itself(&name, defs)
-            {
+            // A definition may be a reference in turn.
+            while let Some(definition) = referred(members, defs) {
                 members.remove("$ref");
-                let mut definition = definition.clone();
-                definition.remove("title");
-                for (member, value) in definition {
-                    members.entry(member).or_insert(value);
-                }
-                within.push(name);
-                members.values_mut().for_each(|value| inline(value, defs, within));
-                within.pop();
-                return;
-            }
-            for (keyword, value) in members.iter_mut() {
-                if keyword != "$defs" {
-                    inline(value, defs, within);
+                for (member, value) in definition.iter().filter(|(member, _)| *member != "title") {
+                    members.entry(member.clone()).or_insert_with(|| value.clone());
                 }
             }
+            let places = members.iter_mut().filter(|(keyword, _)| *keyword != "$defs");
+            places.for_each(|(_, value)| inline(value, defs));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| inline(item, defs, within)),
+        Value::Array(items) => items.iter_mut().for_each(|item| inline(item, defs)),
         _ => {}
     }
+}
+
+/// The definition that is referred to, unless it leads to itself.
+fn referred<'a>(
+    members: &Map<String, Value>,
+    defs: &'a Map<String, Value>,
+) -> Option<&'a Map<String, Value>> {
+    let name = members.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
+    defs.get(name)?.as_object().filter(|_| !contains_itself(name, defs))
 }
 
 /// Whether a definition leads to itself.

@@ -548,6 +548,30 @@ fn a_header_mismatch_has_the_tools_listed_anew_once() {
     assert!(http.take_all().is_empty());
 }
 
+/// R26-META-02, R26-META-04.
+#[test]
+fn malformed_keys_of_metadata_are_refused_before_they_are_sent() {
+    for revision in Revision::ALL {
+        let mut http = match revision.adapter().has_handshake {
+            true => Http::legacy(revision),
+            false => Http::modern(),
+        };
+        for key in ["bad key!", "-x", "a..b/x", "x-"] {
+            let meta = Json::parse(format!(r#"{{"{key}":1}}"#)).unwrap();
+            let call = http.call(tool_call().with_meta(meta));
+            let error = http.error_of(call);
+            assert!(matches!(error.kind, ErrorKind::Misuse(_)), "{revision:?} {key}: {error}");
+            assert_eq!(error.ran, Ran::Never);
+            assert!(http.take_all().is_empty(), "{revision:?} {key}");
+        }
+        for key in ["traceparent", "com.example/x", "ui/y"] {
+            let meta = Json::parse(format!(r#"{{"{key}":1}}"#)).unwrap();
+            http.call(tool_call().with_meta(meta));
+            assert_eq!(body(&http.take())["params"]["_meta"][key], 1, "{revision:?}");
+        }
+    }
+}
+
 #[test]
 fn cancelling_is_done_in_the_revision_s_way() {
     // R26-HTTP-17, R2503-HTTP-17
