@@ -635,7 +635,11 @@ fn a_bound_that_is_reached_is_told_with_its_setting() {
             Front::Own,
             |http| http,
             |door| async move {
-                let Door::Own(port) = door else { unreachable!("a listener") };
+                let port = match door {
+                    Door::Own(port) => port,
+                    #[cfg(feature = "tower")]
+                    Door::Mounted(_) => unreachable!("a listener"),
+                };
                 let mut end = port.connect();
                 let rest = sent.map_or("\r\n".to_owned(), str::to_owned);
                 let head = format!("POST {target} HTTP/1.1\r\nHost: localhost\r\nX: {field}\r\n");
