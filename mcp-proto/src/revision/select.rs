@@ -157,6 +157,18 @@ impl AdapterSet {
         }
     }
 
+    /// The revisions that a request without a message may be of: the one that its URL or its header
+    /// names, if there is such a one here, else any.
+    pub fn concerned<'a>(
+        &'a self,
+        pin: Option<&str>,
+        mirrors: &Mirrors<'_>,
+    ) -> impl Iterator<Item = &'a Adapter> + use<'a> {
+        let named = pin.or_else(|| mirrors.stated_version().ok().flatten());
+        let only = named.and_then(|version| self.by_version(version));
+        self.iter().filter(move |adapter| only.is_none_or(|only| only == *adapter))
+    }
+
     /// Step 2, once a handshake is over.
     fn pinned<'a>(&'a self, adapter: &'a Adapter, context: &Context<'_>) -> Selection<'a> {
         match self.evidence(context) {

@@ -140,12 +140,16 @@ impl Endpoint {
         self.0.authorization.as_ref()
     }
 
-    /// Whether some revision here has a stream that clients open for themselves.
-    pub(crate) fn reads_streams(&self) -> bool {
+    /// Whether `adapter` has a stream here that clients open for themselves.
+    pub(crate) fn has_stream(&self, adapter: &Adapter) -> bool {
         let features = &self.published().catalog().features;
         let changes = features.list_changed || features.subscribe;
-        let resumes = |adapter: &Adapter| adapter.resumption != Resumption::None;
-        self.0.adapters.iter().any(|adapter| resumes(adapter) || (changes && adapter.has_handshake))
+        adapter.resumption != Resumption::None || (changes && adapter.has_handshake)
+    }
+
+    /// Whether clients may end what `adapter` begins with its handshake: a session.
+    pub(crate) fn has_end(&self, adapter: &Adapter) -> bool {
+        self.0.allow_delete && adapter.has_handshake
     }
 
     pub(crate) fn shared(&self) -> &Shared {

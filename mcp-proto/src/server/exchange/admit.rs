@@ -8,10 +8,10 @@ use super::{HttpExchange, HttpRequest};
 use crate::auth::{self, Principal, bearer};
 use crate::effect::{Effect, Reply, Token};
 use crate::frame::coding::Coding;
-use crate::revision::HeaderValue;
+use crate::revision::{Adapter, HeaderValue, Mirrors};
 use crate::server::HttpRefusal;
 use crate::server::accept;
-use crate::server::endpoint::Route;
+use crate::server::endpoint::{Endpoint, Route};
 use crate::server::gate::Refused;
 use crate::server::pending::Waiting;
 
@@ -115,8 +115,8 @@ impl<H: HttpRequest> HttpExchange<H> {
                 self.reply.set_coding(accepted);
                 self.check_post(true);
             }
-            (Route::Mcp, "GET") if self.core.endpoint.reads_streams() => self.listen(),
-            (Route::Mcp, "DELETE") if self.core.endpoint.shared().allow_delete => {
+            (Route::Mcp, "GET") if self.has(Endpoint::has_stream) => self.listen(),
+            (Route::Mcp, "DELETE") if self.has(Endpoint::has_end) => {
                 self.find_session(Held::Delete);
             }
             (Route::SseStream, "GET") => self.open_sse(),
@@ -157,17 +157,27 @@ impl<H: HttpRequest> HttpExchange<H> {
         }
     }
 
-    /// The methods of this path, `GET` of the endpoint only where that `has_stream`.
+    /// The methods of this path, in the revisions that the request may be of; `GET` of the endpoint
+    /// only where that `has_stream` (R26-HTTP-41).
     pub(super) fn allowed_methods(&self, has_stream: bool) -> &'static str {
-        let shared = self.core.endpoint.shared();
-        let reads_streams = has_stream && self.core.endpoint.reads_streams();
-        match (self.route, reads_streams, shared.allow_delete) {
-            (Route::SseStream | Route::Metadata, ..) => "GET",
-            (Route::SseMessages, ..) | (Route::Mcp, false, false) => "POST",
-            (Route::Mcp, true, false) => "GET, POST",
-            (Route::Mcp, true, true) => "GET, POST, DELETE",
-            (Route::Mcp, false, true) => "POST, DELETE",
+        if let Route::SseStream | Route::Metadata = self.route {
+            return "GET";
+        } else if self.route == Route::SseMessages {
+            return "POST";
         }
+        match (has_stream && self.has(Endpoint::has_stream), self.has(Endpoint::has_end)) {
+            (false, false) => "POST",
+            (true, false) => "GET, POST",
+            (true, true) => "GET, POST, DELETE",
+            (false, true) => "POST, DELETE",
+        }
+    }
+
+    /// Whether that is so for any revision that the request may be of.
+    fn has(&self, what: fn(&Endpoint, &Adapter) -> bool) -> bool {
+        let endpoint = &self.core.endpoint;
+        let mut concerned = endpoint.adapters().concerned(self.pin(), &Mirrors::of(&self.head));
+        concerned.any(|adapter| what(endpoint, adapter))
     }
 
     fn refuse_caller(&mut self, refusal: auth::Refusal) {

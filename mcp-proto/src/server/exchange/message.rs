@@ -226,7 +226,7 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     /// The revision that the query pins, as in `?mcp=2025-06-18`.
-    fn pin(&self) -> Option<&str> {
+    pub(super) fn pin(&self) -> Option<&str> {
         self.head.query()?.split('&').find_map(|pair| pair.strip_prefix("mcp="))
     }
 }

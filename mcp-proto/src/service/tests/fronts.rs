@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::super::world::{Port, VirtualTime};
 use super::super::*;
 use crate::auth::{Authorization, Principal};
-use crate::revision::Revision;
+use crate::revision::{AdapterSet, Revision};
 use crate::server::{Gate, Limits};
 
 /// Who reads the requests.
@@ -433,6 +433,51 @@ fn get_is_not_allowed_while_no_session_is_named() {
                 assert_eq!(door.ask("GET /mcp", &fields, "").await.status, 200, "{front:?}");
             },
         );
+    }
+}
+
+#[test]
+fn a_method_is_allowed_where_a_revision_that_is_asked_for_has_it() {
+    // R26-HTTP-41, R2503-HTTP-24, R2503-SESS-09
+    let all: &[Revision] = &Revision::ALL;
+    let modern = &[Revision::V2026_07_28][..];
+    let legacy = &all.iter().filter(|it| it.adapter().has_handshake).copied().collect::<Vec<_>>();
+    for (served, stated, get, delete) in [
+        (modern, None, false, false),
+        (modern, Some("2026-07-28"), false, false),
+        (modern, Some("2025-11-25"), false, false),
+        (all, Some("2026-07-28"), false, false),
+        (all, Some("2025-11-25"), true, true),
+        (all, Some("2025-03-26"), true, true),
+        (all, Some("1999-01-01"), true, true),
+        (all, None, true, true),
+        (legacy, None, true, true),
+        (legacy, Some("2026-07-28"), true, true),
+    ] {
+        for (front, pinned) in Front::ALL.iter().flat_map(|it| [(it, false), (it, true)]) {
+            let adapters = AdapterSet::of(served.iter().copied()).expect("a set");
+            front.serve(
+                |http| http.allow_delete(true).adapters(adapters),
+                |door| async move {
+                    let (mut fields, mut path) = (vec![("Host", "localhost")], "/mcp".to_owned());
+                    match stated {
+                        Some(version) if pinned => path = format!("/mcp?mcp={version}"),
+                        Some(version) => fields.push(("MCP-Protocol-Version", version)),
+                        None => {}
+                    }
+                    fields.extend([("Mcp-Session-Id", "x"), ("Accept", "text/event-stream")]);
+                    let allow = ["", "GET, "][usize::from(get)].to_owned() + "POST";
+                    let allow = allow + ["", ", DELETE"][usize::from(delete)];
+                    for (method, allowed) in [("GET", get), ("DELETE", delete), ("PUT", false)] {
+                        let answer = door.ask(&format!("{method} {path}"), &fields, "").await;
+                        let what = format!("{front:?} {method} {path} {fields:?}: {answer:?}");
+                        assert_eq!(answer.status, if allowed { 404 } else { 405 }, "{what}");
+                        let told = (!allowed).then_some(&*allow);
+                        assert_eq!(answer.field("allow"), told, "{what}");
+                    }
+                },
+            );
+        }
     }
 }
 
