@@ -120,8 +120,8 @@ fn a_reply_is_undecided_so_long_and_a_stream_silent_so_long() {
     world.send(&call(&mut Peer::new(MODERN, Wire::Http), "hang"));
     for (pause, said) in [
         (limits.undecided, "text/event-stream"),
-        (limits.heartbeat, ":\n\n"),
-        (limits.heartbeat, ":\n\n"),
+        (limits.heartbeat, ":\n"),
+        (limits.heartbeat, ":\n"),
     ] {
         world.run_for(pause - TICK);
         assert!(world.take_sent().is_empty());

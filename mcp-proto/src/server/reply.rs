@@ -224,9 +224,12 @@ impl Reply {
         }
     }
 
-    /// Tells the client when to come back, and ends the stream (R2511-HTTP-20).
-    pub(crate) fn interrupt(&mut self, retry: u64) {
-        if self.is_stream() {
+    /// Ends the stream before its time; `retry` tells the client when to come back (R2511-HTTP-20).
+    /// Clients that know no events without data take that for an empty one.
+    pub(crate) fn interrupt(&mut self, retry: Option<u64>) {
+        if self.is_stream()
+            && let Some(retry) = retry
+        {
             self.put(|out| sse::Event::comment("").with_retry(retry).encode(out));
         }
         self.end();

@@ -275,7 +275,7 @@ fn schedules_reach_what_machines_can_do() {
     let http = [
         "Mcp-Session-Id: ",
         "text/event-stream",
-        "3\r\n:\n\n\r\n3\r\n:\n\n",
+        "2\r\n:\n\r\n2\r\n:\n",
         "100 Continue",
         "204 No Content",
         "404 Not Found",
@@ -284,6 +284,6 @@ fn schedules_reach_what_machines_can_do() {
     ];
     reach(connection(), &[&common[..], &http].concat());
     let exchange_only =
-        ["text/event-stream", "\n\n:\n\n", "503\n", "404\n", "Abandon", "Cancelled"];
+        ["text/event-stream", "\n\n:\n", "503\n", "404\n", "Abandon", "Cancelled"];
     reach(exchange(), &[&common[..], &exchange_only].concat());
 }

@@ -42,9 +42,10 @@ pub fn append_priming(out: &mut Vec<u8>, id: &str, retry: Option<u64>) -> Result
     append_message(out, Some(id), b"")
 }
 
-/// Appends an empty comment, the shortest keep-alive (T-41).
+/// Appends an empty comment, the shortest keep-alive (T-41). No empty line follows it: some readers
+/// take one, once they have heard an id, for the end of an empty event.
 pub fn append_comment(out: &mut Vec<u8>) {
-    out.extend_from_slice(b":\n\n");
+    out.extend_from_slice(b":\n");
 }
 
 pub(super) fn append(out: &mut Vec<u8>, event: &Event) {

@@ -39,7 +39,7 @@ use crate::time::{Instant, earlier};
 /// stream.handle_timeout(later);
 /// stream.close(later);
 /// stream.transmit(&mut wire);
-/// assert_eq!(wire, b"data: one\n\n:\n\n");
+/// assert_eq!(wire, b"data: one\n\n:\n");
 /// assert!(stream.end().is_some());
 /// assert_eq!(stream.send(later, &Event::data("two")), Err(SendError::Closed));
 /// # Ok::<(), SendError>(())

@@ -111,6 +111,8 @@ fn the_borrowed_helpers_write_what_an_event_writes() {
 
     let mut comment = Vec::new();
     append_comment(&mut comment);
+    assert_eq!(whole(&comment), [], "no event ends there");
+    comment.push(b'\n');
     assert_eq!(whole(&comment), [Event::comment("")]);
 }
 

@@ -31,6 +31,7 @@ impl<H: HttpRequest> HttpExchange<H> {
     pub(super) fn begin_listening(&mut self, session: Session) {
         let adapter = self.core.endpoint.adapters().by_version(&session.version).copied();
         let Some(adapter) = adapter else { return self.refuse(&HttpRefusal::Session, None) };
+        self.primed = adapter.resumption == Resumption::Primed;
         let last = match (adapter.resumption, single(&self.head, "Last-Event-ID")) {
             (_, Err(refusal)) => return self.refuse(&refusal, None),
             (Resumption::None, _) => None,

@@ -274,7 +274,8 @@ impl<H: HttpRequest> HttpExchange<H> {
                 if let Some(lease) = &mut self.lease {
                     lease.hurry(&mut self.core);
                 }
-                self.reply.interrupt(self.retry());
+                let retry = self.primed.then(|| self.retry());
+                self.reply.interrupt(retry);
                 self.stop_reading();
                 if self.tasks.is_empty() {
                     self.finish();

@@ -102,7 +102,7 @@ fn silence_is_broken_by_a_comment_and_every_event_puts_it_off() {
     assert!(!stream.has_output());
     assert_eq!(stream.poll_timeout(), Some(at(29_000)));
     stream.handle_timeout(at(29_000));
-    assert_eq!(taken(&mut stream), ":\n\n");
+    assert_eq!(taken(&mut stream), ":\n");
     assert_eq!(stream.poll_timeout(), Some(at(44_000)));
 }
 
