@@ -1,7 +1,7 @@
 //! Which revision a message is of.
 
 use super::headers::Mirrored;
-use super::{Adapter, AdapterSet, Mirrors, Preamble, Stated};
+use super::{Adapter, AdapterSet, Mirrors, Preamble, Revision, Stated};
 use crate::model::{Failure, FailureKind, Operation};
 
 /// What carries the message.
@@ -86,12 +86,13 @@ impl AdapterSet {
     ///
     /// 1. a text that is no message has no preamble: the [`fallback`](Self::fallback) refuses it
     /// 2. the URL's pin
-    /// 3. the version in `_meta`, which is that of a revision without handshake (R26-VER-04)
-    /// 4. a handshake begins: the newest revision that has one negotiates
-    /// 5. only revisions without handshake have the method, yet `_meta` is missing: refused
-    /// 6. the session's revision (or the process's); another version in the header is refused
-    /// 7. the version in the header
-    /// 8. nothing: over HTTP the revision that is [`assumed`](Adapter::assumed); else only a ping
+    /// 3. no revision without handshake is served here, and only those have the method: it is unknown
+    /// 4. the version in `_meta`, which is that of a revision without handshake (R26-VER-04)
+    /// 5. a handshake begins: the newest revision that has one negotiates
+    /// 6. only revisions without handshake have the method, yet `_meta` is missing: refused
+    /// 7. the session's revision (or the process's); another version in the header is refused
+    /// 8. the version in the header
+    /// 9. nothing: over HTTP the revision that is [`assumed`](Adapter::assumed); else only a ping
     ///
     /// Where a request is of a revision without handshake and several things are wrong, the first
     /// of missing headers, missing metadata, differing headers, unsupported version is told
@@ -108,6 +109,11 @@ impl AdapterSet {
         let (Some(handshake), modern) = (self.newest_handshake(), self.newest_modern()) else {
             return self.modern(self.fallback(), preamble, context);
         };
+        let is_served = modern.is_some() && context.transport != Transport::HttpSse;
+        if !is_served && preamble.id().is_some() && self.is_only_modern(preamble) {
+            let why = "this method is of revisions without handshake, which are not served here";
+            return Selection::refused(handshake, Failure::new(FailureKind::UnknownMethod, why));
+        }
         match (&preamble.metadata.version, modern) {
             (Stated::Absent, _) => {}
             (_, Some(modern)) => return self.modern(modern, preamble, context),
@@ -134,7 +140,7 @@ impl AdapterSet {
         }
     }
 
-    /// Which revision a batch is of: steps 2 and 6 to 8 of [`select`](Self::select), since no
+    /// Which revision a batch is of: steps 2 and 7 to 9 of [`select`](Self::select), since no
     /// single message may decide for the others. It is refused where that revision has no batches.
     pub fn select_batch<'a>(&'a self, context: &Context<'_>) -> Selection<'a> {
         let pinned = context.pin.map(|pin| self.by_version(pin).ok_or(pin));
@@ -180,7 +186,7 @@ impl AdapterSet {
         }
     }
 
-    /// Steps 3 and 5. `adapter` is whose rules hold where the message states no version of its
+    /// Steps 4 and 6. `adapter` is whose rules hold where the message states no version of its
     /// own; it is the pinned one where there is a pin.
     fn modern<'a>(
         &'a self,
@@ -228,7 +234,7 @@ impl AdapterSet {
         }
     }
 
-    /// Steps 6 and 7.
+    /// Steps 7 and 8.
     fn evidence<'a>(&'a self, context: &Context<'_>) -> Evidence<'a> {
         let header = match context.transport {
             Transport::Http => context.mirrors.stated_version(),
@@ -254,7 +260,7 @@ impl AdapterSet {
         }
     }
 
-    /// Step 8 over HTTP (R2506-HDR-02, R26-HDR-02).
+    /// Step 9 over HTTP (R2506-HDR-02, R26-HDR-02).
     fn assume<'a>(&'a self, context: &Context<'_>) -> Selection<'a> {
         match self.iter().find(|adapter| adapter.assumed) {
             Some(adapter) => in_session(adapter, context),
@@ -266,7 +272,7 @@ impl AdapterSet {
         }
     }
 
-    /// Step 8 elsewhere (C20, T-15). What needs no answer needs no revision either; a client
+    /// Step 9 elsewhere (C20, T-15). What needs no answer needs no revision either; a client
     /// without handshake cancels by a notification that names no version.
     fn unannounced<'a>(&'a self, handshake: &'a Adapter, preamble: &Preamble) -> Selection<'a> {
         if preamble.id().is_none() {
@@ -281,15 +287,13 @@ impl AdapterSet {
         }
     }
 
-    /// Only revisions without handshake have the method.
+    /// Only revisions without handshake have the method, whether or not they are served.
     fn is_only_modern(&self, preamble: &Preamble) -> bool {
         let Some(method) = preamble.method() else { return false };
-        let has = |handshake: bool| {
-            self.iter()
-                .filter(|adapter| adapter.has_handshake == handshake)
-                .any(|adapter| adapter.operation_for(method).is_some())
-        };
-        !has(true) && has(false)
+        let has = |adapter: &Adapter| adapter.operation_for(method).is_some();
+        let mut published = Revision::ALL.iter().map(|it| it.adapter());
+        !self.iter().any(|it| it.has_handshake && has(it))
+            && (self.iter().any(has) || published.any(|it| !it.has_handshake && has(it)))
     }
 }
 

@@ -283,7 +283,6 @@ fn schedules_reach_what_machines_can_do() {
         "Abandon",
     ];
     reach(connection(), &[&common[..], &http].concat());
-    let exchange_only =
-        ["text/event-stream", "\n\n:\n", "503\n", "404\n", "Abandon", "Cancelled"];
+    let exchange_only = ["text/event-stream", "\n\n:\n", "503\n", "404\n", "Abandon", "Cancelled"];
     reach(exchange(), &[&common[..], &exchange_only].concat());
 }

@@ -2,7 +2,7 @@
 
 use super::support::{META, preamble};
 use crate::model::FailureKind::{
-    self, HeaderMismatch, Malformed, MissingMetadata, UnsupportedVersion,
+    self, HeaderMismatch, Malformed, MissingMetadata, UnknownMethod, UnsupportedVersion,
 };
 use crate::revision::{
     AdapterSet, Context, Established, HeaderValue, Mirrors, Revision, Selection, Transport,
@@ -110,9 +110,40 @@ fn step_2_the_pin_decides_and_its_checks_apply() {
     );
 }
 
+/// R26-DISC-01
+#[test]
+fn step_3_a_method_of_revisions_that_are_not_served_is_unknown() {
+    let old = AdapterSet::of([Revision::V2024_11_05, Revision::V2025_11_25]).unwrap();
+    let all = AdapterSet::default();
+    let sse = Context { transport: Transport::HttpSse, ..HTTP };
+    let unknown = Not("2025-11-25", UnknownMethod);
+    for (set, context) in [
+        (&old, HTTP),
+        (&old, header("2025-11-25")),
+        (&old, headers("2026-07-28", "server/discover", None)),
+        (&old, Context { require_session: true, ..HTTP }),
+        (&old, STDIO),
+        (&old, Context { established: Established::Pending, ..HTTP }),
+        (&old, Context { established: session(Revision::V2025_11_25).established, ..STDIO }),
+        (&old, sse),
+        (&all, sse),
+        (&all, Context { established: session(Revision::V2025_11_25).established, ..sse }),
+    ] {
+        for method in ["server/discover", "subscriptions/listen"] {
+            let bare = format!(r#"{{"jsonrpc":"2.0","id":"a","method":"{method}"}}"#);
+            for text in [bare, stated(method, "2026-07-28"), stated(method, "2099-01-01")] {
+                assert_eq!(select_in(set, &text, &context), unknown, "{text} {context:?}");
+            }
+        }
+        let named = Is("2025-11-25");
+        assert_ne!(select_in(set, &stated("tools/list", "2026-07-28"), &context), unknown);
+        assert_eq!(select_in(set, INITIALIZE, &context), named, "{context:?}");
+    }
+}
+
 /// R26-VER-01, R26-VER-04.
 #[test]
-fn step_3_metadata_states_a_version() {
+fn step_4_metadata_states_a_version() {
     let list = stated("tools/list", "2026-07-28");
     assert_eq!(select(&list, &headers("2026-07-28", "tools/list", None)), Is("2026-07-28"));
     assert_eq!(select(&list, &STDIO), Is("2026-07-28"));
@@ -197,7 +228,7 @@ fn a_header_is_trimmed_and_must_be_single() {
 
 /// C19, C25 (h): the body decides; never a revision without handshake.
 #[test]
-fn step_4_a_handshake_is_for_the_newest_that_has_one() {
+fn step_5_a_handshake_is_for_the_newest_that_has_one() {
     for context in [HTTP, STDIO, header("banana"), header("2026-07-28"), header("2025-06-18")] {
         assert_eq!(select(INITIALIZE, &context), Is("2025-11-25"));
     }
@@ -214,15 +245,13 @@ fn step_4_a_handshake_is_for_the_newest_that_has_one() {
 
 /// C26.
 #[test]
-fn step_5_a_method_without_handshake_needs_its_metadata() {
+fn step_6_a_method_without_handshake_needs_its_metadata() {
     assert_eq!(select(DISCOVER, &STDIO), Not("2026-07-28", MissingMetadata));
     assert_eq!(select(DISCOVER, &HTTP), Not("2026-07-28", HeaderMismatch));
     let complete = headers("2026-07-28", "server/discover", None);
     assert_eq!(select(DISCOVER, &complete), Not("2026-07-28", MissingMetadata));
     let context = Context { established: Established::Pending, ..complete };
     assert_eq!(select(DISCOVER, &context), Not("2026-07-28", MissingMetadata));
-    let old = AdapterSet::of([Revision::V2025_11_25]).unwrap();
-    assert_eq!(select_in(&old, DISCOVER, &session(Revision::V2025_11_25)), Is("2025-11-25"));
     let without = stated("tools/list", "2026-07-28").replace("clientCapabilities", "client");
     assert_eq!(select(&without, &STDIO), Not("2026-07-28", MissingMetadata));
     let null = r#"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":null}"#;
@@ -230,7 +259,7 @@ fn step_5_a_method_without_handshake_needs_its_metadata() {
 }
 
 #[test]
-fn step_6_a_session_has_a_revision() {
+fn step_7_a_session_has_a_revision() {
     for revision in Revision::ALL.into_iter().filter(|it| it.adapter().has_handshake) {
         for text in [LIST, PING, NOTIFICATION, RESPONSE] {
             let context = session(revision);
@@ -260,7 +289,7 @@ fn step_6_a_session_has_a_revision() {
 
 /// C25 (f), (g).
 #[test]
-fn step_7_the_header_states_a_version() {
+fn step_8_the_header_states_a_version() {
     for revision in Revision::ALL.into_iter().filter(|it| it.adapter().has_handshake) {
         assert_eq!(select(LIST, &header(revision.as_str())), Is(revision.as_str()));
     }
@@ -275,7 +304,7 @@ fn step_7_the_header_states_a_version() {
 
 /// C20, C25 (e), T-15, R2506-HDR-02.
 #[test]
-fn step_8_nothing_is_stated() {
+fn step_9_nothing_is_stated() {
     for text in [LIST, PING, NOTIFICATION, RESPONSE] {
         assert_eq!(select(text, &HTTP), Is("2025-03-26"));
         let strict = Context { require_session: true, ..HTTP };
