@@ -87,17 +87,23 @@ def main() -> None:
             places = {"http": [url], "sse": [url.removesuffix("/mcp") + "/sse"], "stdio": [*command, "--stdio"]}
             rows += [(client, name, transport, places[transport])
                      for client in clients() for transport in client.transports]
-        cells = [Cell(client, driver, transport, revision, place)
-                 for client, driver, transport, place in rows for revision in client.revisions
-                 if revision in TRANSPORTS[transport]]
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            outcomes = dict(zip([key(cell) for cell in cells], pool.map(outcome, cells)))
+        failed = try_all(rows, "peers")
+    raise SystemExit(failed)
+
+
+def try_all(rows: list[tuple[Client, str, str, list[str]]], title: str) -> bool:
+    """Try each client at each place in all its revisions, and say what came of it; whether anything failed."""
+    cells = [Cell(client, driver, transport, revision, place)
+             for client, driver, transport, place in rows for revision in client.revisions
+             if revision in TRANSPORTS[transport]]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        outcomes = dict(zip([key(cell) for cell in cells], pool.map(outcome, cells)))
     print_table(rows, outcomes)
     failures = {name: why for name, why in outcomes.items() if why}
     for name, why in failures.items():
         print(f"{' '.join(name)}: {why}")
-    print(f"peers: {len(outcomes) - len(failures)} passed, {len(failures)} failed")
-    raise SystemExit(bool(failures))
+    print(f"{title}: {len(outcomes) - len(failures)} passed, {len(failures)} failed")
+    return bool(failures)
 
 
 def key(cell: Cell) -> tuple[str, str, str, str]:
