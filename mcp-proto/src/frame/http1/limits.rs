@@ -26,7 +26,9 @@ pub struct Limits {
     pub head_time: Duration,
     /// Between two reads of a body: 408.
     pub body_time: Duration,
-    /// Without a request, the connection closes silently after this long.
+    /// Without a request, the connection closes silently after this long. 75 s: longer than the
+    /// 60 s for which common balancers keep a connection that idles. Who closes last of the two
+    /// never loses a request; where both close at once, one may be on its way.
     pub idle_time: Duration,
     /// Without a request, buffers are given back after this long.
     pub release_time: Duration,
@@ -45,7 +47,7 @@ impl Default for Limits {
             drain: 64 * 1024,
             head_time: Duration::from_secs(10),
             body_time: Duration::from_secs(30),
-            idle_time: Duration::from_secs(60),
+            idle_time: Duration::from_secs(75),
             release_time: Duration::from_secs(1),
             linger_time: Duration::from_secs(2),
         }

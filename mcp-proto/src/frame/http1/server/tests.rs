@@ -456,7 +456,10 @@ fn an_idle_connection_holds_no_buffer_and_closes_silently() {
     server.handle_timeout(release);
     let buffers = server.input.capacity() + server.body.capacity() + server.output.capacity();
     assert_eq!((buffers, server.events.capacity()), (0, 0));
-    timed_out(&mut server, T0 + Duration::from_secs(60));
+    let balancer_closes = T0 + Duration::from_secs(60);
+    server.handle_timeout(balancer_closes);
+    assert_eq!(server.closing(), Closing::Open);
+    timed_out(&mut server, T0 + Duration::from_secs(75));
     assert_eq!((sent(&mut server).as_str(), server.closing()), ("", Closing::AfterFlush));
 }
 
