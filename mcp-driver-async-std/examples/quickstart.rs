@@ -1,6 +1,6 @@
 //! A server of one tool: `cargo run --example quickstart-async-std`, then ask it with a client of your own.
 
-use mcp_driver_async_std::{Args, Error, Json, Registry, http, schemars, tool};
+use mcp_driver_async_std::{Args, Error, Json, Registry, http, schemars, shutdown_signal, tool};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Add {
@@ -19,10 +19,11 @@ async fn add(Args(Add { a, b }): Args<Add>) -> Json<Sum> {
 
 #[async_std::main]
 async fn main() -> Result<(), Error> {
+    let told_to_end = shutdown_signal();
     let service = Registry::new("quickstart", env!("CARGO_PKG_VERSION"))
         .tool(tool("add", add).description("Add two integers."))
         .build()?;
     let server = http(service).bind("127.0.0.1:8080").await?;
     eprintln!("{server}");
-    server.serve().await
+    server.serve_with_shutdown(told_to_end).await
 }

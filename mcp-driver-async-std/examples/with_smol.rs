@@ -14,7 +14,7 @@ use mcp_driver_async_std::mcp_proto::effect::EffectError;
 use mcp_driver_async_std::mcp_proto::time::Instant;
 use mcp_driver_async_std::{
     Args, AsyncStd, Driver, Error, HttpBuilder, Json, Registry, Runtime, Shared, StandardStreams,
-    TcpConnections, schemars, tool,
+    TcpConnections, schemars, shutdown_signal, tool,
 };
 
 /// smol, as what machines and handlers run on.
@@ -80,12 +80,13 @@ async fn add(Args(Add { a, b }): Args<Add>) -> Json<Sum> {
 
 fn main() -> Result<(), Error> {
     smol::block_on(async {
+        let told_to_end = shutdown_signal();
         let service = Registry::new("with_smol", env!("CARGO_PKG_VERSION"))
             .tool(tool("add", add).description("Add two integers."))
             .build()?;
         let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8080".into());
         let server = HttpBuilder::new(Smol(AsyncStd::new()), service).bind(address).await?;
         eprintln!("{server}");
-        server.serve().await
+        server.serve_with_shutdown(told_to_end).await
     })
 }

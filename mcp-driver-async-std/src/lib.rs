@@ -7,6 +7,7 @@ mod dial;
 mod net;
 mod process;
 mod runtime;
+mod signal;
 mod stdio;
 
 pub use mcp_proto;
@@ -22,6 +23,7 @@ pub use mcp_stores::{SqliteBuilder, SqliteStorage};
 pub use net::TcpConnections;
 pub use process::AsyncStdChild;
 pub use runtime::AsyncStd;
+pub use signal::shutdown_signal;
 pub use stdio::StandardStreams;
 
 /// A client on async-std.

@@ -15,7 +15,9 @@ use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::get;
 use mcp_driver_tokio::mcp_proto::auth::{Authorization, Principal};
-use mcp_driver_tokio::{Error, Extension, Guard, Registry, StaticTokens, http, tool};
+use mcp_driver_tokio::{
+    Error, Extension, Guard, Registry, StaticTokens, http, shutdown_signal, tool,
+};
 use tokio::net::TcpListener;
 
 /// Where the service is, as clients see it.
@@ -65,15 +67,13 @@ async fn main() -> Result<(), Error> {
     }
     let app = app.layer(from_fn(find_tenant));
 
+    let told = shutdown_signal();
     eprintln!("listening on {origin}{MOUNT}");
     axum::serve(listener, app)
         .with_graceful_shutdown(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                // axum waits for open streams, so they are told to end.
-                tokio::spawn(async move { mcp.shutdown().await });
-            } else {
-                std::future::pending::<()>().await; // only the default ends the process
-            }
+            told.await;
+            // axum waits for open streams, so they are told to end.
+            tokio::spawn(async move { mcp.shutdown().await });
         })
         .await?;
     Ok(())

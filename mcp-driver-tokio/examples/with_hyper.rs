@@ -6,10 +6,13 @@
 //!   -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":2,"b":40}}}'
 //! ```
 
+use std::pin::pin;
+
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use mcp_driver_tokio::{Args, Error, Json, Registry, http, schemars, tool};
+use mcp_driver_tokio::{Args, Error, Json, Registry, http, schemars, shutdown_signal, tool};
 use tokio::net::TcpListener;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -32,20 +35,29 @@ async fn main() -> Result<(), Error> {
     let service = Registry::new("with_hyper", env!("CARGO_PKG_VERSION"))
         .tool(tool("add", add).description("Add two integers."))
         .build()?;
-    let mcp = TowerToHyperService::new(http(service).path("/mcp").mount()?);
+    let mcp = http(service).path("/mcp").mount()?;
 
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8080".into());
     let listener = TcpListener::bind(address).await?;
+    let mut told = pin!(shutdown_signal());
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    let graceful = GracefulShutdown::new();
     loop {
-        let (stream, _) = listener.accept().await?;
+        let (stream, _) = tokio::select! {
+            accepted = listener.accept() => accepted?,
+            () = &mut told => break,
+        };
         stream.set_nodelay(true)?; // else the events of a stream wait for each other
-        let mcp = mcp.clone();
+        let (mcp, watcher) = (TowerToHyperService::new(mcp.clone()), graceful.watcher());
         tokio::spawn(async move {
             let server = Builder::new(TokioExecutor::new());
-            if let Err(error) = server.serve_connection(TokioIo::new(stream), mcp).await {
+            let connection = server.serve_connection(TokioIo::new(stream), mcp);
+            if let Err(error) = watcher.watch(connection).await {
                 eprintln!("a connection ended: {error}");
             }
         });
     }
+    // hyper waits for open replies, so they are told to end.
+    tokio::join!(mcp.shutdown(), graceful.shutdown());
+    Ok(())
 }

@@ -4,7 +4,7 @@
 //! exports: handlers go into a [`Registry`], and [`http()`] or [`stdio()`] serves what it builds.
 //!
 //! ```no_run
-//! use mcp_driver_tokio::{Args, Error, Json, Registry, http, schemars, tool};
+//! use mcp_driver_tokio::{Args, Error, Json, Registry, http, schemars, shutdown_signal, tool};
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! struct Add { a: i64, b: i64 }
@@ -20,7 +20,7 @@
 //!     let service = Registry::new("demo", "1.0.0")
 //!         .tool(tool("add", add).description("Add two integers."))
 //!         .build()?;
-//!     http(service).bind("127.0.0.1:8080").await?.serve().await
+//!     http(service).bind("127.0.0.1:8080").await?.serve_with_shutdown(shutdown_signal()).await
 //! }
 //! ```
 //!
@@ -49,6 +49,7 @@ mod dial;
 mod net;
 mod process;
 mod runtime;
+mod signal;
 mod stdio;
 mod thread;
 mod tokio_stream;
@@ -70,6 +71,7 @@ pub use carrier::{Reqwest, ReqwestBody};
 pub use net::TcpConnections;
 pub use process::TokioChild;
 pub use runtime::Tokio;
+pub use signal::shutdown_signal;
 pub use stdio::StandardStreams;
 pub use tokio_stream::TokioStream;
 

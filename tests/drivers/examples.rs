@@ -138,7 +138,7 @@ fn whole(mut response: impl Read) -> String {
 }
 
 /// Sends a request, after whose response the server closes.
-fn send(method: &str, url: &str, headers: &str, body: &str) -> BufReader<TcpStream> {
+pub(crate) fn send(method: &str, url: &str, headers: &str, body: &str) -> BufReader<TcpStream> {
     let (authority, path) =
         url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).expect("a URL");
     let mut stream = TcpStream::connect(authority).expect("it listens");

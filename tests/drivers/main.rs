@@ -12,6 +12,7 @@ mod process;
 mod proxy;
 mod redirects;
 mod running;
+mod signals;
 mod stdio;
 mod tls;
 

@@ -1,7 +1,7 @@
 //! Servers as processes, and requests to them.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{
     Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio,
 };
@@ -42,13 +42,8 @@ impl Server {
     }
 
     /// Starts the example `name` on HTTP. Its address is the URL that it names.
-    ///
-    /// Examples are built with the tests of the workspace, or by `tests/run examples`.
     pub(crate) fn example(name: &str, arguments: &[&str]) -> (Self, Listening) {
-        let built = Path::new(env!("CARGO_BIN_EXE_server-tokio")).with_file_name("examples");
-        let program = built.join(name);
-        assert!(program.exists(), "{name} is not built: `tests/run examples` builds it");
-        let (server, mut listening) = Self::listen(Command::new(program).args(arguments));
+        let (server, mut listening) = Self::listen(Command::new(example(name)).args(arguments));
         let said = listening.address.strip_prefix("listening on ").expect("where it listens");
         let url = said.split(": ").next().unwrap_or_default();
         listening.address = url.to_owned();
@@ -91,10 +86,26 @@ impl Server {
         BufReader::new(self.child.stdout.take().expect("piped"))
     }
 
+    /// Sends it a signal, such as `TERM`.
+    pub(crate) fn signal(&self, name: &str) {
+        let (signal, id) = (format!("-{name}"), self.child.id().to_string());
+        assert!(Command::new("kill").args([signal, id]).status().is_ok_and(|it| it.success()));
+    }
+
     /// Waits for the end.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         self.child.wait().expect("an exit status")
     }
+}
+
+/// The program of the example `name`.
+///
+/// Examples are built with the tests of the workspace, or by `tests/run examples`.
+pub(crate) fn example(name: &str) -> PathBuf {
+    let built = Path::new(env!("CARGO_BIN_EXE_server-tokio")).with_file_name("examples");
+    let program = built.join(name);
+    assert!(program.exists(), "{name} is not built: `tests/run examples` builds it");
+    program
 }
 
 /// Runs a program to its end, which it has only so long to come to.

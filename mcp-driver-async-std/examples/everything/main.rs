@@ -11,17 +11,19 @@ mod fixtures;
 #[path = "../../../mcp-driver-tokio/examples/everything/options.rs"]
 mod options;
 
-use mcp_driver_async_std::{AsyncStd, Diagnostics, Error, http, stdio};
+use mcp_driver_async_std::{AsyncStd, Diagnostics, Error, http, shutdown_signal, stdio};
 
 use options::Options;
 
 #[async_std::main]
 async fn main() -> Result<(), Error> {
+    let told_to_end = shutdown_signal();
     let service = fixtures::service(AsyncStd::new())?;
     let log = Diagnostics::stderr();
     let address = match Options::read() {
         Options::Stdio => {
-            return stdio(service).on_notice(move |notice| log.line(notice)).serve().await;
+            let server = stdio(service).on_notice(move |notice| log.line(notice));
+            return server.serve_with_shutdown(told_to_end).await;
         }
         Options::Listen(address) => address,
     };
@@ -32,5 +34,5 @@ async fn main() -> Result<(), Error> {
         .bind(address)
         .await?;
     eprintln!("{server}\n\n{}", options::banner(&server.url()));
-    server.serve().await
+    server.serve_with_shutdown(told_to_end).await
 }

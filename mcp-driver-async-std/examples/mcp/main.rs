@@ -17,19 +17,11 @@ mod terminal;
 #[path = "../../../mcp-driver-tokio/examples/mcp/trace.rs"]
 mod trace;
 
-use async_signal::{Signal, Signals};
-use futures_util::StreamExt;
-use mcp_driver_async_std::AsyncStd;
+use mcp_driver_async_std::{AsyncStd, shutdown_signal};
 
 #[async_std::main]
 async fn main() {
-    let code = cli::run::<AsyncStd>(async {
-        // Where signals cannot be caught, only the default ends the process.
-        match Signals::new([Signal::Int]) {
-            Ok(mut signals) => drop(signals.next().await),
-            Err(_) => std::future::pending().await,
-        }
-    });
+    let code = cli::run::<AsyncStd>(shutdown_signal());
     // A question may still be read from the terminal, which nothing can interrupt.
     std::process::exit(code.await)
 }

@@ -9,17 +9,19 @@
 mod fixtures;
 mod options;
 
-use mcp_driver_tokio::{Diagnostics, Error, Tokio, http, stdio};
+use mcp_driver_tokio::{Diagnostics, Error, Tokio, http, shutdown_signal, stdio};
 
 use options::Options;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
+    let told_to_end = shutdown_signal();
     let service = fixtures::service(Tokio::new())?;
     let log = Diagnostics::stderr();
     let address = match Options::read() {
         Options::Stdio => {
-            return stdio(service).on_notice(move |notice| log.line(notice)).serve().await;
+            let server = stdio(service).on_notice(move |notice| log.line(notice));
+            return server.serve_with_shutdown(told_to_end).await;
         }
         Options::Listen(address) => address,
     };
@@ -30,12 +32,5 @@ async fn main() -> Result<(), Error> {
         .bind(address)
         .await?;
     eprintln!("{server}\n\n{}", options::banner(&server.url()));
-    server
-        .serve_with_shutdown(async {
-            // Where signals cannot be caught, only the default ends the process.
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        })
-        .await
+    server.serve_with_shutdown(told_to_end).await
 }

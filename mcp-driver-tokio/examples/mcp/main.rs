@@ -12,16 +12,11 @@ mod show;
 mod terminal;
 mod trace;
 
-use mcp_driver_tokio::Tokio;
+use mcp_driver_tokio::{Tokio, shutdown_signal};
 
 #[tokio::main]
 async fn main() {
-    let code = cli::run::<Tokio>(async {
-        // Where signals cannot be caught, only the default ends the process.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    });
+    let code = cli::run::<Tokio>(shutdown_signal());
     // A question may still be read from the terminal, which nothing can interrupt.
     std::process::exit(code.await)
 }

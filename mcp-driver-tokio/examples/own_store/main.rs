@@ -9,7 +9,7 @@
 mod database;
 mod store;
 
-use mcp_driver_tokio::{Error, Exchange, Registry, Simple, http, tool};
+use mcp_driver_tokio::{Error, Exchange, Registry, Simple, http, shutdown_signal, tool};
 
 use database::Database;
 
@@ -22,6 +22,7 @@ async fn visits(ex: Exchange) -> Result<String, Error> {
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
+    let told_to_end = shutdown_signal();
     let service = Registry::new("own_store", env!("CARGO_PKG_VERSION"))
         .tool(tool("visits", visits).description("How often this client has called."))
         .build()?;
@@ -33,5 +34,5 @@ async fn main() -> Result<(), Error> {
         .bind(address)
         .await?;
     eprintln!("{server}");
-    server.serve().await
+    server.serve_with_shutdown(told_to_end).await
 }
