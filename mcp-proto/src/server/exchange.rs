@@ -25,6 +25,7 @@ use super::asks::{self, Ask};
 use super::batch::Batch;
 use super::core::Core;
 use super::endpoint::Route;
+use super::hold::Hold;
 use super::lease::{Lease, Vigil};
 use super::listening::Listening;
 use super::pending::Waiting;
@@ -66,6 +67,7 @@ pub struct HttpExchange<H> {
     reply: Reply,
     /// The session that the request named, once it was found.
     session: Option<Arc<str>>,
+    hold: Option<Hold>,
     tasks: SmallVec<[Task; 1]>,
     batch: Option<Batch>,
     /// What is to be done before its calls run.
@@ -114,6 +116,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             admission: Admission::Open,
             stage: Stage::Body(Body::default()),
             session: None,
+            hold: None,
             tasks: SmallVec::new(),
             batch: None,
             rest: None,
@@ -216,6 +219,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             Waiting::Listen(_) => self.settle_listening(reply),
             Waiting::Lease => self.settle_lease(reply),
             Waiting::Vigil => self.settle_vigil(reply),
+            Waiting::Hold => self.settle_hold(reply),
             Waiting::Nothing => {}
         }
         self.end_what_waits();
@@ -360,6 +364,9 @@ impl<H: HttpRequest> Machine for HttpExchange<H> {
         if let Some(vigil) = &mut self.vigil {
             vigil.handle_timeout(&mut self.core);
         }
+        if let (Some(hold), Some(session)) = (&mut self.hold, &self.session) {
+            hold.handle_timeout(&mut self.core, session);
+        }
         if self.timer.is_some_and(|at| at <= self.core.now) {
             self.timer = None;
             if self.reply.is_stream() {
@@ -472,7 +479,9 @@ impl<H: HttpRequest> Machine for HttpExchange<H> {
     fn poll_timeout(&self) -> Option<Instant> {
         let lease = self.lease.as_deref().and_then(Lease::poll_timeout);
         let vigil = self.vigil.as_deref().and_then(Vigil::poll_timeout);
-        earlier(earlier(lease, vigil), earlier(self.timer, self.core.poll_timeout()))
+        let hold = self.hold.filter(|_| self.session.is_some()).map(Hold::poll_timeout);
+        let own = earlier(earlier(lease, vigil), earlier(self.timer, hold));
+        earlier(own, self.core.poll_timeout())
     }
 
     /// Whether the request's body is of any use.

@@ -11,7 +11,6 @@ use crate::frame::writer::Object;
 use crate::model::{Catalog, Change, Filter};
 use crate::revision::{Adapter, Resumption};
 use crate::store::{self, Cursor, HubOp, Polled, Read, SessionOp};
-use crate::time::Instant;
 use bytes::Bytes;
 use core::time::Duration;
 
@@ -49,7 +48,6 @@ enum By {
         control: Place,
         /// This stream's name; `None` where it is the session's only one, and has no event ids.
         stream: Option<String>,
-        renewed: Instant,
     },
 }
 
@@ -110,7 +108,7 @@ impl Listening {
     ) -> Self {
         let (key, session) = session;
         let control = Place { topic: control.0, cursor: Some(control.1) };
-        let by = By::Session { key, control, stream: Some(stream), renewed: core.now };
+        let by = By::Session { key, control, stream: Some(stream) };
         Self::begin(core, adapter, session.filter(), after, by)
     }
 
@@ -119,7 +117,7 @@ impl Listening {
     pub(crate) fn by_stream(core: &mut Core, key: String) -> Self {
         let adapter = *core.endpoint.adapters().fallback();
         let control = Place { topic: key.clone(), cursor: None };
-        let by = By::Session { key, control, stream: None, renewed: core.now };
+        let by = By::Session { key, control, stream: None };
         Self::begin(core, adapter, Filter::default(), None, by)
     }
 
@@ -223,10 +221,7 @@ impl Listening {
         if heard.ended {
             return;
         }
-        if let By::Session { renewed, .. } = &mut self.by
-            && refresh
-        {
-            *renewed = core.now;
+        if refresh {
             // What changed since is read again, by who knows what the session listens to now.
             return self.refresh(core);
         }
@@ -240,14 +235,6 @@ impl Listening {
                 }
                 // A place that never was: begin anew where the topic ends now.
                 Read::UnknownCursor => self.changes.cursor = None,
-            }
-        }
-        if let By::Session { renewed, .. } = &mut self.by {
-            // A session whose stream is open is in use, though no request comes.
-            let due = *renewed + core.endpoint.limits().session_ttl / 4;
-            if due <= core.now {
-                *renewed = core.now;
-                return self.refresh(core);
             }
         }
         self.poll(core);

@@ -18,6 +18,7 @@ mod core;
 mod endpoint;
 mod exchange;
 mod gate;
+mod hold;
 mod intake;
 mod lease;
 mod limits;

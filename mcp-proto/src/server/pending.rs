@@ -32,6 +32,8 @@ pub(crate) enum Waiting {
     Lease,
     /// Somebody else's promise.
     Vigil,
+    /// The life of a session in use.
+    Hold,
     /// Nothing: it is done, and its end is of no interest. A machine is not idle before it.
     Nothing,
 }

@@ -7,6 +7,7 @@ mod cancelling;
 mod figures;
 #[path = "../fixture/mod.rs"]
 mod fixture;
+mod holding;
 mod listening;
 mod properties;
 mod resuming;

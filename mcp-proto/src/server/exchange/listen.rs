@@ -141,7 +141,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             }
             (SseStep::Creating(id), Reply::Created(true)) => {
                 let topic = self.core.scope.key("sse", &id);
-                self.session = Some(id.as_str().into());
+                self.hold_session(id.as_str().into());
                 self.stage = Stage::Sse(SseStep::Positioning(id));
                 self.core.emit(Effect::Hub(HubOp::Position { topic }), Waiting::Stage);
             }

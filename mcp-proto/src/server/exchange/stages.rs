@@ -14,6 +14,7 @@ use crate::revision::{self, Adapter, Incoming};
 use crate::server::HttpRefusal;
 use crate::server::asks;
 use crate::server::endpoint::Route;
+use crate::server::hold::Hold;
 use crate::server::intake::{self, Answer};
 use crate::server::listening::Control;
 use crate::server::pending::Waiting;
@@ -263,6 +264,21 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.core.emit(Effect::Session(get), Waiting::Stage);
     }
 
+    /// The session is there, and was renewed just now.
+    pub(super) fn hold_session(&mut self, id: Arc<str>) {
+        self.session = Some(id);
+        self.hold = Some(Hold::new(&self.core));
+    }
+
+    /// A session that was lost all the same has nothing more to tell.
+    pub(super) fn settle_hold(&mut self, reply: Option<Reply>) {
+        if matches!(reply, Some(Reply::Record(None))) && self.listening.is_some() {
+            self.stop_reading();
+            self.reply.end();
+            self.finish();
+        }
+    }
+
     pub(super) fn create_session(&mut self, id: &str, session: &Session) {
         let create = SessionOp::Create {
             id: self.core.scope.key("session", id),
@@ -282,7 +298,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             (None, Held::Handshake(handshake)) => return self.open_session(handshake),
             (None, held) => return self.refuse(&HttpRefusal::Session, held.id()),
         };
-        self.session = Some(id);
+        self.hold_session(id);
         match held {
             Held::Message(incoming) => {
                 if self.route == Route::SseMessages {

@@ -4,6 +4,7 @@ use super::*;
 use crate::model::{Catalog, ClientProfile, Implementation, Resource};
 use crate::revision::Revision;
 use crate::server::{Endpoint, Output};
+use crate::time::Instant;
 
 const URI: &str = "a:b";
 
