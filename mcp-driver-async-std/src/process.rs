@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::process::ExitStatus;
 
 use async_process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use mcp_proto::service::client::{Child, Pipes, Process, StartProcess};
@@ -42,11 +43,8 @@ impl Child for AsyncStdChild {
         Some(self.0.id())
     }
 
-    fn ended(&mut self) -> impl Future<Output = ()> + Send {
-        let status = self.0.status();
-        async {
-            let _ = status.await;
-        }
+    fn ended(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + Send {
+        self.0.status()
     }
 
     fn kill(&mut self) {

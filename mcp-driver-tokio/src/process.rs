@@ -1,6 +1,7 @@
 //! Child processes.
 
 use std::io;
+use std::process::ExitStatus;
 
 use mcp_proto::service::client::{Child, Pipes, Process, StartProcess};
 use tokio::process::{self, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -40,8 +41,8 @@ impl Child for TokioChild {
         self.0.id()
     }
 
-    async fn ended(&mut self) {
-        let _ = self.0.wait().await;
+    async fn ended(&mut self) -> io::Result<ExitStatus> {
+        self.0.wait().await
     }
 
     fn kill(&mut self) {

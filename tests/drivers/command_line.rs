@@ -1,24 +1,31 @@
 //! The example `mcp`, as a process that talks to a process: what it prints of hostile and of partial
 //! servers.
 
+use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
-use crate::process::bounded;
+use crate::process::{Server, bounded};
 
 /// Runs `mcp` against a shell's script that speaks for a server, on both drivers.
 fn mcp(script: &str, verb: &[&str]) -> Vec<(String, String, Option<i32>)> {
-    let run = |name: &str| {
-        let built = Path::new(env!("CARGO_BIN_EXE_server-tokio")).with_file_name("examples");
-        let program = built.join(name);
-        assert!(program.exists(), "{name} is not built: `tests/run examples` builds it");
-        let mut command = Command::new(program);
+    let run = |mut command: Command| {
         command.args(["sh", "-c", script]).args(verb);
         let Output { status, stdout, stderr } = bounded(&mut command);
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         (text(stdout), text(stderr), status.code())
     };
-    ["mcp", "mcp-async-std"].map(run).into()
+    programs().map(run).into()
+}
+
+/// The example on both drivers.
+fn programs() -> [Command; 2] {
+    ["mcp", "mcp-async-std"].map(|name| {
+        let built = Path::new(env!("CARGO_BIN_EXE_server-tokio")).with_file_name("examples");
+        let program = built.join(name);
+        assert!(program.exists(), "{name} is not built: `tests/run examples` builds it");
+        Command::new(program)
+    })
 }
 
 /// Reads a line, and says one.
@@ -69,5 +76,30 @@ fn a_subscription_that_its_server_ends_is_taken_up_again_and_given_up_with_a_wor
         let again = "mcp: the server ended the subscription; listening again\n";
         assert_eq!(stderr.matches(again).count(), 5, "{stderr}");
         assert!(stderr.ends_with("mcp: the server ended the subscription time and again\n"));
+    }
+}
+
+#[test]
+fn what_a_server_says_on_stderr_goes_to_the_clients_as_it_is() {
+    let said = b"one\n\xfftwo\n";
+    let script = "printf 'one\\n\\377two\\n' >&2; exec \"$0\" --stdio";
+    for mut command in programs() {
+        command.args(["sh", "-c", script, env!("CARGO_BIN_EXE_server-tokio"), "listen"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut heard = vec![0; said.len()];
+        let mut client = Server::start(&mut command);
+        client.stderr().read_exact(&mut heard).expect("it is told");
+        assert_eq!(heard, said);
+    }
+}
+
+#[test]
+fn a_server_says_what_it_likes_though_nobody_reads_its_clients_stderr() {
+    let script = "yes | head -c 10000000 >&2; exec \"$0\" --stdio";
+    for mut command in programs() {
+        command.args(["sh", "-c", script, env!("CARGO_BIN_EXE_server-tokio"), "ping"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Its stderr is read by nobody, ever.
+        assert_eq!(Server::start(&mut command).wait().code(), Some(0));
     }
 }

@@ -2,6 +2,7 @@
 
 mod client;
 mod command_line;
+mod dying;
 mod examples;
 mod http;
 mod local;

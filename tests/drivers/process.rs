@@ -66,7 +66,8 @@ impl Server {
         (server, Listening { address: address.trim().to_owned(), stdin, log })
     }
 
-    fn start(command: &mut Command) -> Self {
+    /// Starts what was set up elsewhere.
+    pub(crate) fn start(command: &mut Command) -> Self {
         let child = command.spawn().expect("the program was built");
         let id = child.id().to_string();
         let (watchdog, ended) = channel();
@@ -90,6 +91,10 @@ impl Server {
     pub(crate) fn signal(&self, name: &str) {
         let (signal, id) = (format!("-{name}"), self.child.id().to_string());
         assert!(Command::new("kill").args([signal, id]).status().is_ok_and(|it| it.success()));
+    }
+
+    pub(crate) fn stderr(&mut self) -> ChildStderr {
+        self.child.stderr.take().expect("piped")
     }
 
     /// Waits for the end.

@@ -10,7 +10,10 @@ use crate::model::{FailureKind, InputRequired};
 use crate::revision::{BadReply, ServerError};
 
 /// Why a call has no result, and whether it may have run.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Its `Debug` is the text of its `Display`, since that is what a `main` that returns it prints;
+/// `{:#?}` has the fields.
+#[derive(Clone, PartialEq)]
 pub struct ClientError {
     /// What happened.
     pub kind: ErrorKind,
@@ -212,6 +215,20 @@ impl fmt::Display for ClientError {
     }
 }
 
+/// For people, as `main` and `unwrap` print it; the fields by `{:#?}`.
+impl fmt::Debug for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match f.alternate() {
+            true => f
+                .debug_struct("ClientError")
+                .field("kind", &self.kind)
+                .field("ran", &self.ran)
+                .finish(),
+            false => fmt::Display::fmt(self, f),
+        }
+    }
+}
+
 impl core::error::Error for ClientError {}
 
 impl fmt::Display for ErrorKind {
@@ -267,5 +284,40 @@ impl fmt::Display for ErrorKind {
             Self::TimedOut => f.write_str("no answer in time"),
             Self::Connection(why) => Printable(why).fmt(f),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `main` prints of an error that it returns.
+    fn printed(error: ClientError) -> String {
+        format!("{error:?}")
+    }
+
+    #[test]
+    fn a_main_that_returns_the_error_prints_what_a_person_reads() {
+        let refused = || ErrorKind::Connection("connection refused\u{7}".to_owned());
+        assert_eq!(printed(ClientError::never(refused())), r"connection refused\u{7}");
+        assert_eq!(
+            printed(ClientError::maybe(refused())),
+            r"connection refused\u{7} (the call may have run)"
+        );
+        assert_eq!(printed(ClientError::never(ErrorKind::TimedOut)), "no answer in time");
+        let challenges = vec!["Bearer error=\"invalid_token\"".to_owned()];
+        let unauthorized = ErrorKind::Unauthorized { status: 401, challenges };
+        assert_eq!(
+            printed(ClientError::never(unauthorized)),
+            "the server wants other credentials (status 401)"
+        );
+        let boxed: Box<dyn core::error::Error> = Box::new(ClientError::never(ErrorKind::Closed));
+        assert_eq!(format!("{boxed:?}"), "the client is closed");
+    }
+
+    #[test]
+    fn the_fields_are_shown_where_they_are_asked_for() {
+        let shown = format!("{:#?}", ClientError::maybe(ErrorKind::TimedOut));
+        assert_eq!(shown, "ClientError {\n    kind: TimedOut,\n    ran: Maybe,\n}");
     }
 }

@@ -9,8 +9,9 @@ use crate::time::Instant;
 /// A client on a pair of byte streams with one message per line (R24-STDIO-02): the pipes of a
 /// child process, a socket. See [`Machine`] for the application's side.
 ///
-/// - in: [`handle_input`](Self::handle_input), [`handle_eof`](Self::handle_eof),
-///   [`handle_closed`](Self::handle_closed), [`handle_respawned`](Self::handle_respawned)
+/// - in: [`handle_input`](Self::handle_input), [`handle_eof`](Self::handle_eof) or
+///   [`handle_exit`](Self::handle_exit), [`handle_closed`](Self::handle_closed),
+///   [`handle_respawned`](Self::handle_respawned)
 /// - out: [`transmit`](Self::transmit), and [`Carry::Respawn`] among the outputs
 ///
 /// Some servers of old end on a first message that they do not know (C22). Then the machine asks
@@ -63,6 +64,11 @@ impl Stdio {
 
     /// The server ended its side of the stream: it is done, or it crashed.
     pub fn handle_eof(&mut self, now: Instant) {
+        self.handle_exit(now, "the server ended");
+    }
+
+    /// The same, and `why` says to a person how it ended.
+    pub fn handle_exit(&mut self, now: Instant, why: &str) {
         self.core.advance(now);
         if self.gone {
             return;
@@ -72,7 +78,7 @@ impl Stdio {
             Some(Err(too_long)) => self.core.overlong(&too_long.outline, "bytes of a line"),
             None => {}
         }
-        self.lose("the server ended");
+        self.lose(why);
     }
 
     /// The stream is gone: it was reset, or a write failed.

@@ -56,9 +56,21 @@ impl Diagnostics {
         let mut text = line.to_string().into_bytes();
         text.truncate(LINE);
         text.push(b'\n');
-        let sent = self.lines.as_ref().is_some_and(|lines| lines.try_send(text).is_ok());
+        self.send(text, 1);
+    }
+
+    /// Writes some bytes of lines as they are, in pieces of which each may be dropped.
+    pub(crate) fn piece(&self, bytes: &[u8]) {
+        for piece in bytes.chunks(LINE) {
+            let lines = piece.iter().filter(|byte| **byte == b'\n').count();
+            self.send(piece.to_vec(), u64::try_from(lines.max(1)).unwrap_or(u64::MAX));
+        }
+    }
+
+    fn send(&self, bytes: Vec<u8>, lines: u64) {
+        let sent = self.lines.as_ref().is_some_and(|lines| lines.try_send(bytes).is_ok());
         if !sent {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+            self.dropped.fetch_add(lines, Ordering::Relaxed);
         }
     }
 }

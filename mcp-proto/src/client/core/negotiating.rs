@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Core, Life, Outgoing, Purpose};
 use crate::client::machine::{Event, Server};
 use crate::client::negotiation::{Action, Evidence, Negotiation, Step};
-use crate::client::{CallId, Carriage, ClientError, ErrorKind, Learned};
+use crate::client::{CallId, Carriage, ClientError, ErrorKind, Learned, Ran};
 use crate::model::{Operation, Request};
 use crate::time::Instant;
 
@@ -80,7 +80,8 @@ impl Core {
                     }
                 }
                 self.unserved(&error);
-                self.emit(Event::Unavailable(error));
+                // All that was asked is who the server is.
+                self.emit(Event::Unavailable(ClientError { ran: Ran::Never, ..error }));
             }
         }
     }
@@ -159,7 +160,7 @@ impl Core {
         }
         let error = how.into_error();
         for id in self.requests.keys().copied().collect::<Vec<_>>() {
-            let error = ClientError { ran: crate::client::Ran::Maybe, ..error.clone() };
+            let error = ClientError { ran: Ran::Maybe, ..error.clone() };
             self.request_failed(id, error);
         }
         self.withdraw_pushed();

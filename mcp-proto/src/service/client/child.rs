@@ -5,11 +5,13 @@ use core::pin::{Pin, pin};
 use core::task::{Context, Poll, ready};
 use core::time::Duration;
 use std::io;
+use std::process::ExitStatus;
 
 use futures_io::{AsyncRead, AsyncWrite};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
 
+use super::last_words::LastWords;
 use super::process::{Drain, Process};
 use crate::service::Sleep;
 use crate::service::promise::{Promise, Promised, promise};
@@ -32,8 +34,11 @@ pub trait Child: Send + 'static {
     /// The process's id, which is that of its group too; none once it was reaped.
     fn id(&self) -> Option<u32>;
 
-    /// Waits until it has ended, and reaps it.
-    fn ended(&mut self) -> impl Future<Output = ()> + Send;
+    /// Waits until it has ended, and reaps it; gives its status.
+    ///
+    /// # Errors
+    /// Where the status is not to be had.
+    fn ended(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + Send;
 
     /// Kills it, and not what it started.
     fn kill(&mut self);
@@ -52,12 +57,22 @@ pub struct Pipes<I, O, E> {
 
 /// The stdin and stdout of a child process. Closing it waits until the process has ended; dropping
 /// it lets the process end beside everything else.
+///
+/// Where the process has ended, reading fails once with [`io::ErrorKind::UnexpectedEof`], whose
+/// text names the program, its exit code or signal, and the last lines of its stderr.
 pub struct ChildProcess<C: Child> {
     stdout: C::Stdout,
     /// `None` once this is closed.
     open: Option<Open<C::Stdin>>,
     reaped: Promised<()>,
+    /// How it ended; none once that was told.
+    epitaph: Option<Epitaph>,
 }
+
+type Epitaph = Pin<Box<dyn Future<Output = String> + Send>>;
+
+/// How long the end of a process is waited for once it says nothing more.
+const LINGER: Duration = Duration::from_millis(500);
 
 struct Open<I> {
     stdin: I,
@@ -71,53 +86,89 @@ impl<C: Child> ChildProcess<C> {
     pub(super) fn new(
         mut child: C,
         process: &Process,
-        clock: impl Sleep + 'static,
+        clock: impl Sleep + Clone + 'static,
     ) -> io::Result<(Self, impl Future<Output = ()> + Send + 'static)> {
         let Pipes { stdin, stdout, stderr } = child.pipes()?;
         let (wanted, unwanted) = promise();
         let (reaping, reaped) = promise();
+        let (dying, dead) = promise::<()>();
+        let (speaking, silent) = promise::<()>();
         let (grace, drain) = (process.grace_time(), process.drain());
+        let last = LastWords::default();
+        let (seen, heard) = (last.clone(), last.clone());
+        let timer = clock.clone();
         let kept = async move {
-            keep(child, unwanted, grace, &clock).await;
-            drop(reaping);
+            if let Ok(status) = keep(child, unwanted, grace, &clock).await {
+                seen.ended(status);
+            }
+            drop((reaping, dying));
         };
         let drained = async move {
             if let (Some(stderr), Some(to)) = (stderr, drain) {
-                drained(stderr, to).await;
+                drained(stderr, &to, &heard).await;
             }
+            drop(speaking);
+        };
+        let program = process.program().into_owned();
+        let epitaph = async move {
+            select(pin!(join(dead, silent)), timer.sleep(LINGER)).await;
+            last.tell(&program)
         };
         let open = Some(Open { stdin, _wanted: wanted });
-        Ok((Self { stdout, open, reaped }, join(kept, drained).map(|_| ())))
+        let epitaph: Epitaph = Box::pin(epitaph);
+        let streams = Self { stdout, open, reaped, epitaph: Some(epitaph) };
+        Ok((streams, join(kept, drained).map(|_| ())))
+    }
+
+    /// The end of stdout: how the process ended, once.
+    fn poll_epitaph(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let Some(epitaph) = &mut self.epitaph else { return Poll::Ready(Ok(0)) };
+        let how = ready!(epitaph.as_mut().poll(cx));
+        self.epitaph = None;
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::UnexpectedEof, how)))
     }
 }
 
-async fn drained(mut stderr: impl AsyncRead + Unpin, to: Drain) {
+async fn drained(mut stderr: impl AsyncRead + Unpin, to: &Drain, last: &LastWords) {
     let mut chunk = vec![0; 8 * 1024];
     while let Ok(read @ 1..) = poll_fn(|cx| Pin::new(&mut stderr).poll_read(cx, &mut chunk)).await {
-        to(chunk.get(..read).unwrap_or_default());
+        let bytes = chunk.get(..read).unwrap_or_default();
+        last.said(bytes);
+        to(bytes);
     }
 }
 
 /// Reaps the process once it ends, and sees to it that it does once it is unwanted (R26-STDIO-15).
-async fn keep(mut child: impl Child, unwanted: Promised<()>, grace: Duration, clock: &impl Sleep) {
+async fn keep(
+    mut child: impl Child,
+    unwanted: Promised<()>,
+    grace: Duration,
+    clock: &impl Sleep,
+) -> io::Result<ExitStatus> {
     let group = Group::of(&child);
-    let ended_by_itself = match select(pin!(child.ended()), unwanted).await {
-        Either::Left(_) => true,
-        Either::Right(_) => false,
-    };
-    if ended_by_itself || ends_within(grace, &mut child, clock).await {
-        return;
+    if let Some(ended) = ends_before(unwanted, &mut child).await {
+        return ended;
+    }
+    if let Some(ended) = ends_before(clock.sleep(grace), &mut child).await {
+        return ended;
     }
     group.terminate();
-    if !ends_within(grace, &mut child, clock).await {
-        drop(group);
-        child.kill();
-        child.ended().await;
+    if let Some(ended) = ends_before(clock.sleep(grace), &mut child).await {
+        return ended;
     }
+    drop(group);
+    child.kill();
+    child.ended().await
 }
 
-async fn ends_within(grace: Duration, child: &mut impl Child, clock: &impl Sleep) -> bool {
-    matches!(select(pin!(child.ended()), clock.sleep(grace)).await, Either::Left(_))
+async fn ends_before(
+    event: impl Future + Unpin,
+    child: &mut impl Child,
+) -> Option<io::Result<ExitStatus>> {
+    match select(pin!(child.ended()), event).await {
+        Either::Left((ended, _)) => Some(ended),
+        Either::Right(_) => None,
+    }
 }
 
 /// A process and what it started. What is left of them is killed when this is dropped: also where
@@ -171,7 +222,10 @@ impl<C: Child> AsyncRead for ChildProcess<C> {
         cx: &mut Context<'_>,
         into: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stdout).poll_read(cx, into)
+        match ready!(Pin::new(&mut self.stdout).poll_read(cx, into)) {
+            Ok(0) if !into.is_empty() => self.poll_epitaph(cx),
+            read => Poll::Ready(read),
+        }
     }
 }
 

@@ -258,7 +258,7 @@ impl<D: StartProcess> Respawn for Starter<D> {
     fn start(&mut self) -> impl Future<Output = io::Result<Self::Stream>> + Send + 'static {
         let (driver, process) = (self.driver.clone(), self.process.clone());
         async move {
-            let child = driver.spawn(&process)?;
+            let child = driver.spawn(&process).map_err(|error| process.unstarted(&error))?;
             let (streams, beside) = ChildProcess::new(child, &process, driver.clone())?;
             driver.detach::<()>(Box::pin(beside));
             Ok(streams)

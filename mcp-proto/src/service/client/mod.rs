@@ -17,6 +17,7 @@ mod exchanges;
 mod handle;
 mod headers;
 mod inner;
+mod last_words;
 mod listening;
 mod pool;
 mod process;

@@ -2,11 +2,15 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::borrow::Cow;
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use crate::service::Diagnostics;
 
 /// A program to be started, without a shell, in an environment that is made for it.
 #[derive(Clone, Debug)]
@@ -30,12 +34,17 @@ enum Inherits {
 pub type Drain = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// Where a process's stderr goes, which is for people (R26-STDIO-12).
+///
+/// Where this process reads it, an error says what came last: the last 8 lines, of 4 KiB at most.
 #[derive(Clone, Default)]
 pub enum Stderr {
-    /// Where this process's own goes.
+    /// Through this process to its own stderr, as it comes. Nothing waits for that: what nobody
+    /// reads in time is left out, and this is said in its place.
     #[default]
+    Forward,
+    /// Where this process's own goes, by the very same descriptor. No error tells of it.
     Inherit,
-    /// Nowhere.
+    /// Nowhere, and no error tells of it.
     Discard,
     /// To a function, as it comes. It must not wait: the process may wait for it.
     Drain(Drain),
@@ -51,6 +60,7 @@ impl Stderr {
 impl fmt::Debug for Stderr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Forward => "Forward",
             Self::Inherit => "Inherit",
             Self::Discard => "Discard",
             Self::Drain(_) => "Drain",
@@ -87,7 +97,7 @@ impl Process {
             variables: Vec::new(),
             inherits: Inherits::Safe,
             directory: None,
-            stderr: Stderr::Inherit,
+            stderr: Stderr::default(),
             grace: Duration::from_secs(2),
         }
     }
@@ -128,12 +138,32 @@ impl Process {
         self.grace
     }
 
-    /// Who gets its stderr, where it is drained.
+    /// Who gets its stderr, where this process reads it.
     pub fn drain(&self) -> Option<Drain> {
         match &self.stderr {
+            Stderr::Forward => Some(forward()),
             Stderr::Drain(to) => Some(to.clone()),
             Stderr::Inherit | Stderr::Discard => None,
         }
+    }
+
+    /// The program, for people. Its arguments may hold secrets.
+    pub(super) fn program(&self) -> Cow<'_, str> {
+        self.words.first().map_or(Cow::Borrowed(""), |program| program.to_string_lossy())
+    }
+
+    /// Why it could not be started, for people.
+    pub(super) fn unstarted(&self, error: &io::Error) -> io::Error {
+        let program = self.program();
+        let no_place = self.directory.as_deref().filter(|directory| !directory.is_dir());
+        let why = match (no_place, error.kind()) {
+            (Some(place), _) => format!("there is no directory {}", place.display()),
+            (None, io::ErrorKind::NotFound) => {
+                "no such program; install it, or give its whole path".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        io::Error::new(error.kind(), format!("cannot start the server `{program}`: {why}"))
     }
 
     /// The command that a driver spawns: its stdin and stdout are pipes, and it leads a process
@@ -168,8 +198,15 @@ impl Process {
         let stderr = match self.stderr {
             Stderr::Inherit => Stdio::inherit(),
             Stderr::Discard => Stdio::null(),
-            Stderr::Drain(_) => Stdio::piped(),
+            Stderr::Forward | Stderr::Drain(_) => Stdio::piped(),
         };
         [Stdio::piped(), Stdio::piped(), stderr]
     }
+}
+
+/// To this process's stderr, for which one thread waits on behalf of all.
+fn forward() -> Drain {
+    static STDERR: OnceLock<Diagnostics> = OnceLock::new();
+    let to = STDERR.get_or_init(Diagnostics::stderr).clone();
+    Arc::new(move |bytes| to.piece(bytes))
 }

@@ -14,7 +14,8 @@ use crate::time::Instant;
 
 /// Starts what speaks on a pair of byte streams.
 pub trait Respawn: Send + 'static {
-    /// The streams. Dropping them ends the process, in the order of R26-STDIO-15.
+    /// The streams. Dropping them ends the process, in the order of R26-STDIO-15. An error of the
+    /// kind [`UnexpectedEof`](ErrorKind::UnexpectedEof) is an end that says why, for a person.
     type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
 
     /// Starts it: at first, and again where it ended and there is a call for it.
@@ -85,6 +86,10 @@ impl<S: Respawn> StreamLink<S> {
                 self.unread.extend_from_slice(chunk.get(taken..).unwrap_or_default());
             }
             Poll::Ready(Err(error)) if error.kind() == ErrorKind::Interrupted => {}
+            Poll::Ready(Err(error)) if error.kind() == ErrorKind::UnexpectedEof => {
+                self.end();
+                stdio.handle_exit(now, &error.to_string());
+            }
             Poll::Ready(Err(_)) => {
                 self.stage = Stage::Gone;
                 stdio.handle_closed(now);
