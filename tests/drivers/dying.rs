@@ -3,7 +3,7 @@
 use mcp_driver_tokio::client::{Client, ClientError, ErrorKind, Process, Ran, Stderr};
 use mcp_proto::revision::Revision;
 
-use crate::client::{Runs, adds, run};
+use crate::client::{Runs, run};
 
 crate::for_both_clients! {
     a_server_that_dies_at_once_is_told_of_with_its_end_and_its_last_words

@@ -19,7 +19,11 @@ pub(crate) enum Fault {
     Replies,
     /// No input is taken while two calls are under way.
     Parking,
+    /// Progress is told twice.
+    Repeating,
 }
+
+const PROGRESS: &[u8] = b"notifications/progress";
 
 /// A machine that works but for one fault.
 pub(crate) struct Broken<M> {
@@ -112,6 +116,12 @@ impl<M: Machine> Machine for Broken<M> {
             && !is_empty
         {
             out.push(b' ');
+        }
+        let said = out.get(start..).unwrap_or_default();
+        let reports = said.windows(PROGRESS.len()).any(|window| window == PROGRESS);
+        if self.fault == Fault::Repeating && reports && !said.starts_with(b"HTTP/") {
+            let said = said.to_vec();
+            out.extend(said);
         }
     }
 

@@ -10,6 +10,7 @@ mod fixture;
 
 mod broken;
 mod relief;
+mod rising;
 mod schedule;
 mod traffic;
 
@@ -265,6 +266,29 @@ fn a_planted_fault_in_parking_is_found() {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) };
     let mut runner = TestRunner::new(config);
     assert!(runner.run(&relief::floods(), |flood| relief::gets_through(made(), &flood)).is_err());
+}
+
+#[test]
+fn progress_that_is_told_rises() {
+    let rises = |reports: rising::Reports| {
+        rising::rises(Stdio::new(endpoint(), Instant::ZERO), Wire::Stdio, &reports)?;
+        rising::rises(Connection::new(endpoint(), Instant::ZERO), Wire::Http, &reports)
+    };
+    runner().run(&rising::reports(), rises).unwrap_or_else(|error| panic!("{error}"));
+    println!("{CASES} calls");
+}
+
+#[test]
+fn a_planted_fault_in_progress_is_found() {
+    fn catches<M: Machine>(wire: Wire, make: impl Fn() -> M) -> bool {
+        let made = || Broken { machine: make(), fault: Fault::Repeating, mark: false, calls: 0 };
+        let config =
+            ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) };
+        let rises = |reports| rising::rises(made(), wire, &reports);
+        TestRunner::new(config).run(&rising::reports(), rises).is_err()
+    }
+    assert!(catches(Wire::Stdio, || Stdio::new(endpoint(), Instant::ZERO)));
+    assert!(catches(Wire::Http, || Connection::new(endpoint(), Instant::ZERO)));
 }
 
 /// Properties of traffic in which nothing happens would prove nothing.

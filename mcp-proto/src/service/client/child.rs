@@ -5,14 +5,13 @@ use core::pin::{Pin, pin};
 use core::task::{Context, Poll, ready};
 use core::time::Duration;
 use std::io;
-use std::process::ExitStatus;
 
 use futures_io::{AsyncRead, AsyncWrite};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
 
 use super::last_words::LastWords;
-use super::process::{Drain, Process};
+use super::process::{Drain, ExitStatus, Process};
 use crate::service::Sleep;
 use crate::service::promise::{Promise, Promised, promise};
 

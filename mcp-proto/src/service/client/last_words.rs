@@ -1,7 +1,8 @@
 //! How a process ended, and what it said last.
 
-use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::process::ExitStatus;
 
 /// Bytes of stderr that are kept.
 const BYTES: usize = 4 * 1024;
