@@ -51,7 +51,7 @@ fn reported(
     sequences: &[&'static [f64]],
     pause: Duration,
 ) -> Vec<Vec<f64>> {
-    let mut left = sequences.to_vec().into_iter();
+    let mut left = sequences.iter().copied();
     let application = move |call: &Call| match call.operation() {
         Operation::CallTool => report(left.next().expect("no more calls"), pause),
         _ => fixture::application(call),

@@ -7,7 +7,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::PathBuf;
-pub use std::process::ExitStatus;
+pub(super) use std::process::ExitStatus;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
