@@ -464,6 +464,9 @@ impl<H: HttpRequest> Machine for HttpExchange<H> {
     /// The server shuts down: what only waits ends now (R26-SUBS-10). Calls go on.
     fn close(&mut self) {
         self.closing = true;
+        if let Sink::Log(producer) | Sink::Session(producer) = &mut self.sink {
+            producer.hurry();
+        }
         self.end_what_waits();
     }
 

@@ -116,13 +116,12 @@ impl Lease {
         match (step, reply) {
             (Step::Reading, Some(Reply::Record(found))) => {
                 let found = found.and_then(|it| Some((Record::decode(&it.data)?, it.version)));
-                match found {
-                    Some((record, version)) if !record.is_taken => {
-                        core.emit(Effect::Wall, Waiting::Lease);
-                        self.step = Step::Timing(Some(version), None);
-                    }
-                    _ => return true,
+                if found.as_ref().is_some_and(|(record, _)| record.is_taken) {
+                    return true;
                 }
+                // Where there is none, it could not be written, or renewed in time.
+                core.emit(Effect::Wall, Waiting::Lease);
+                self.step = Step::Timing(found.map(|(_, version)| version), None);
             }
             (Step::Timing(version, _), Some(Reply::Wall(now))) => {
                 let until_ms = now.saturating_add(millis(core.endpoint.limits().lease));

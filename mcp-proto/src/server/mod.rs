@@ -26,6 +26,7 @@ mod listening;
 mod machine;
 mod notice;
 mod pending;
+mod producer;
 mod refusal;
 mod reply;
 mod request;

@@ -16,10 +16,7 @@ use crate::frame::writer::Object;
 use crate::store::{Cursor, HubOp, Read};
 
 /// How many events of one stream are kept.
-const KEEP: u32 = 1_000;
-
-/// How often an entry is published that the hub fails to take.
-const TRIES: u8 = 3;
+pub(super) const KEEP: u32 = 1_000;
 
 /// How long events are kept, and so how long after its end a stream can still be fetched.
 pub(crate) const EVENT_TTL: Duration = Duration::from_secs(60);
@@ -28,7 +25,7 @@ pub(crate) const EVENT_TTL: Duration = Duration::from_secs(60);
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// A message for the client; the last one ends the stream.
-    Message { message: Bytes, last: bool },
+    Message { message: Bytes, last: bool, key: Option<Key> },
     /// A reader that takes over: older ones end.
     Reader(String),
     /// The stream ends without a last message: what it was for was cancelled.
@@ -40,7 +37,10 @@ impl Entry {
         let mut out = Vec::new();
         let mut entry = Object::begin(&mut out);
         match self {
-            Self::Message { message, last } => {
+            Self::Message { message, last, key } => {
+                if let Some(Key(key)) = key {
+                    entry.number("key", *key);
+                }
                 entry.boolean("last", *last).raw("message", message);
             }
             Self::Reader(reader) => {
@@ -65,125 +65,15 @@ impl Entry {
             return Some(Self::End);
         }
         let message = entry.slice_ref(get("message")?);
-        Some(Self::Message { message, last: get("last") == Some(b"true") })
+        let key = get("key").and_then(|key| core::str::from_utf8(key).ok()?.parse().ok()).map(Key);
+        Some(Self::Message { message, last: get("last") == Some(b"true"), key })
     }
 }
 
-/// The writing side of a stream: publishes one entry after the other, in order.
-#[derive(Debug)]
-pub(crate) struct Producer {
-    topic: String,
-    queue: VecDeque<Bytes>,
-    queued: usize,
-    /// What the hub is taking now, and how often it failed to.
-    publishing: Option<OnTheWay>,
-    /// What the hub keeps; `None` where others write there too.
-    kept: Option<Kept>,
-}
-
-#[derive(Debug)]
-struct OnTheWay {
-    message: Bytes,
-    keep: u32,
-    tries: u8,
-}
-
-/// The sizes of the entries that the hub keeps.
-#[derive(Debug, Default)]
-struct Kept {
-    sizes: VecDeque<usize>,
-    bytes: usize,
-    /// Entries had to go already.
-    is_full: bool,
-}
-
-/// What became of an entry.
+/// What is the same for an entry that is on the log twice, because the hub did not say that it took
+/// the first. What another worker says in the writer's place has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Written {
-    /// It is on the log, or is being put there.
-    Yes,
-    /// The hub does not take it: the stream has a gap there.
-    Lost,
-}
-
-impl Producer {
-    /// Of a stream that nobody else writes to.
-    pub(crate) fn new(topic: String) -> Self {
-        Self { kept: Some(Kept::default()), ..Self::shared(topic) }
-    }
-
-    /// Of a stream that others write to as well.
-    pub(crate) fn shared(topic: String) -> Self {
-        Self { topic, queue: VecDeque::new(), queued: 0, publishing: None, kept: None }
-    }
-
-    /// Bytes that wait for the hub.
-    pub(crate) fn queued(&self) -> usize {
-        self.queued
-    }
-
-    /// Nothing waits to be published.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.publishing.is_none()
-    }
-
-    pub(crate) fn push(&mut self, core: &mut Core, entry: &Entry) {
-        let entry = entry.encode();
-        self.queued += entry.len();
-        self.queue.push_back(entry);
-        self.publish(core);
-    }
-
-    /// The hub's answer. What it fails to take is offered again a few times.
-    pub(crate) fn settle(&mut self, core: &mut Core, reply: Option<&Reply>) -> Written {
-        let failed = !matches!(reply, Some(Reply::Published(_)));
-        match self.publishing.take() {
-            Some(OnTheWay { message, keep, tries }) if failed && tries < TRIES => {
-                self.emit(core, OnTheWay { message, keep, tries: tries + 1 });
-                Written::Yes
-            }
-            _ => {
-                self.publish(core);
-                if failed { Written::Lost } else { Written::Yes }
-            }
-        }
-    }
-
-    fn publish(&mut self, core: &mut Core) {
-        if self.publishing.is_none()
-            && let Some(message) = self.queue.pop_front()
-        {
-            self.queued -= message.len();
-            let most = core.endpoint.limits().queued_bytes / 2;
-            let keep = self.kept.as_mut().map_or(KEEP, |kept| kept.add(message.len(), most));
-            self.emit(core, OnTheWay { message, keep, tries: 1 });
-        }
-    }
-
-    fn emit(&mut self, core: &mut Core, on_the_way: OnTheWay) {
-        let (topic, message) = (self.topic.clone(), on_the_way.message.clone());
-        let keep = on_the_way.keep;
-        self.publishing = Some(on_the_way);
-        let publish = HubOp::Publish { topic, message, ttl: EVENT_TTL, keep };
-        core.emit(Effect::Hub(publish), Waiting::Producer);
-    }
-}
-
-impl Kept {
-    /// How many entries are kept once one of `size` bytes is added, so that together they have
-    /// no more than `most` bytes. Readers that take over have entries too, which count only once
-    /// the log is full.
-    fn add(&mut self, size: usize, most: usize) -> u32 {
-        self.sizes.push_back(size);
-        self.bytes += size;
-        while self.sizes.len() > 1 && (self.bytes > most || self.sizes.len() > KEEP as usize) {
-            self.bytes -= self.sizes.pop_front().unwrap_or_default();
-            self.is_full = true;
-        }
-        let own = u32::try_from(self.sizes.len()).unwrap_or(KEEP);
-        if self.is_full { own } else { KEEP }
-    }
-}
+pub(crate) struct Key(pub(crate) u64);
 
 /// The reading side of a stream: what comes after a cursor, until the stream ends or another
 /// reader takes over.
@@ -195,7 +85,14 @@ pub(crate) struct Follow {
     name: Option<Name>,
     /// This reader's own name, and whether its entry went by.
     reader: Option<(String, bool)>,
+    /// The writer is here, and shows its client what it writes.
+    is_writers: bool,
+    /// What was read last.
+    read: VecDeque<Key>,
 }
+
+/// How many entries back one is known again.
+const KNOWN_AGAIN: usize = 64;
 
 /// What a reader found.
 #[derive(Debug, Default)]
@@ -208,7 +105,12 @@ pub(crate) struct Found {
 
 impl Follow {
     pub(crate) fn new(topic: String, cursor: Cursor, name: Option<Name>) -> Self {
-        Self { topic, cursor, name, reader: None }
+        Self { topic, cursor, name, reader: None, is_writers: false, read: VecDeque::new() }
+    }
+
+    /// The same, of the log that its own exchange writes.
+    pub(crate) fn of_writer(self) -> Self {
+        Self { is_writers: true, ..self }
     }
 
     pub(crate) fn topic(&self) -> &str {
@@ -230,6 +132,28 @@ impl Follow {
     /// The id of the place that was reached, for an event without a message.
     pub(crate) fn event_id(&self) -> Option<String> {
         self.name.as_ref().map(|name| name.event_id(&self.cursor))
+    }
+
+    /// The id of the event of a message; `None` where it has no place.
+    pub(crate) fn id_of(&self, at: Option<&Cursor>, last: bool) -> Option<String> {
+        let name = self.name.as_ref()?;
+        match last {
+            true => Some(name.ended().event_id(at?)),
+            false => Some(name.event_id(at?)),
+        }
+    }
+
+    /// Whether the client has got what has this key.
+    fn is_known(&mut self, key: Option<Key>) -> bool {
+        let Some(key) = key else { return false };
+        if self.is_writers || self.read.contains(&key) {
+            return true;
+        }
+        if self.read.len() == KNOWN_AGAIN {
+            self.read.pop_front();
+        }
+        self.read.push_back(key);
+        false
     }
 
     /// The hub's answer; reads on unless the stream is over.
@@ -260,12 +184,9 @@ impl Follow {
     fn read(&mut self, messages: Vec<(Cursor, Bytes)>, found: &mut Found) {
         for (cursor, entry) in messages {
             match Entry::decode(&entry) {
-                Some(Entry::Message { message, last }) => {
-                    let id = self.name.as_ref().map(|name| match last {
-                        true => name.ended().event_id(&cursor),
-                        false => name.event_id(&cursor),
-                    });
-                    found.messages.push((id, message));
+                Some(Entry::Message { key, .. }) if self.is_known(key) => {}
+                Some(Entry::Message { message, last, .. }) => {
+                    found.messages.push((self.id_of(Some(&cursor), last), message));
                     found.ended = last;
                 }
                 Some(Entry::Reader(reader)) => match &mut self.reader {
@@ -381,8 +302,12 @@ mod tests {
     #[test]
     fn entries_read_back_and_foreign_ones_are_none() {
         for entry in [
-            Entry::Message { message: Bytes::from_static(b"{\"a\":1}"), last: false },
-            Entry::Message { message: Bytes::from_static(b"{}"), last: true },
+            Entry::Message {
+                message: Bytes::from_static(b"{\"a\":1}"),
+                last: false,
+                key: Some(Key(u64::MAX)),
+            },
+            Entry::Message { message: Bytes::from_static(b"{}"), last: true, key: None },
             Entry::Reader("r".into()),
             Entry::End,
         ] {

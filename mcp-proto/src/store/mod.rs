@@ -10,5 +10,6 @@ pub mod sql;
 
 pub use hub::{Cursor, HubOp, Polled, Read};
 pub use keys::{scoped, topic};
+pub(crate) use place::fnv1a;
 pub use place::{Bell, DELETED_FOR, Extent, Found, PAGE_BYTES, PAGE_MESSAGES, Place, place, read};
 pub use session::{Record, SessionOp};

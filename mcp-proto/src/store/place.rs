@@ -98,15 +98,20 @@ pub struct Bell(u64);
 impl Bell {
     /// The bell of a topic: the same in every process and version (FNV-1a, 64 bits).
     pub fn of(topic: &str) -> Self {
-        Self(topic.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        }))
+        Self(fnv1a(topic.as_bytes()))
     }
 
     /// Reads what [`Display`](core::fmt::Display) wrote.
     pub fn parse(text: &str) -> Option<Self> {
         u64::from_str_radix(text, 16).ok().map(Self)
     }
+}
+
+/// A hash of 64 bits that is the same everywhere, and no secret.
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 impl core::fmt::Display for Bell {

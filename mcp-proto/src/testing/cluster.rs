@@ -44,6 +44,7 @@ pub struct Cluster<A> {
     hub: Hub,
     principals: BTreeMap<String, Arc<Principal>>,
     link: Link,
+    wrap: fn(Box<dyn Machine>) -> Box<dyn Machine>,
     lines: Vec<Line>,
     now: Instant,
     agenda: BTreeMap<(Instant, u64), Due>,
@@ -101,6 +102,7 @@ impl<A: Application> Cluster<A> {
             hub: Hub::default(),
             principals: BTreeMap::new(),
             link: Link::direct(),
+            wrap: |machine| machine,
             lines: Vec::new(),
             now: Instant::ZERO,
             agenda: BTreeMap::new(),
@@ -129,6 +131,14 @@ impl<A: Application> Cluster<A> {
     #[must_use]
     pub fn with_token(mut self, token: impl Into<String>, principal: Principal) -> Self {
         self.principals.insert(token.into(), Arc::new(principal));
+        self
+    }
+
+    /// The same cluster, whose machines are wrapped from now on: in one with a fault that a test
+    /// has to find.
+    #[must_use]
+    pub fn with_machines(mut self, wrap: fn(Box<dyn Machine>) -> Box<dyn Machine>) -> Self {
+        self.wrap = wrap;
         self
     }
 
@@ -401,7 +411,7 @@ impl<A: Application> Cluster<A> {
         self.lines.push(Line {
             worker,
             is_over: machine.is_none(),
-            machine,
+            machine: machine.map(self.wrap),
             to_server: self.link.reseeded(2 * number),
             to_client: self.link.reseeded(2 * number + 1),
             waiting: Vec::new(),

@@ -32,6 +32,7 @@ pub mod contract;
 mod exchange;
 mod hub;
 mod link;
+mod outage;
 #[cfg(feature = "service")]
 mod pair;
 mod random;
@@ -45,6 +46,7 @@ pub use cluster::{Cluster, LineId};
 pub use exchange::{BareExchange, Head};
 pub use hub::Hub;
 pub use link::{Arrival, Link};
+pub use outage::{Failing, Operation, Outage};
 #[cfg(feature = "service")]
 pub use pair::{Pair, Way};
 pub use random::Random;

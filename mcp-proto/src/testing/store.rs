@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use super::Random;
+use super::{Failing, Outage, Random};
 use crate::effect::{Effect, EffectError, Reply};
 use crate::store::{Record, SessionOp};
 use crate::time::Instant;
@@ -26,6 +26,7 @@ pub struct Faults {
 pub struct Store {
     random: Random,
     faults: Faults,
+    outage: Option<Outage>,
     sessions: BTreeMap<String, Live>,
 }
 
@@ -38,12 +39,22 @@ struct Live {
 impl Store {
     /// An empty store whose random bytes and whims follow from `seed`.
     pub fn new(seed: u64, faults: Faults) -> Self {
-        Self { random: Random::new(seed), faults, sessions: BTreeMap::new() }
+        Self { random: Random::new(seed), faults, outage: None, sessions: BTreeMap::new() }
     }
 
     /// From now on with other faults.
     pub fn set_faults(&mut self, faults: Faults) {
         self.faults = faults;
+    }
+
+    /// Fails as told, and so does the hub of a [`Cluster`](super::Cluster) that it belongs to.
+    pub fn set_outage(&mut self, outage: Outage) {
+        self.outage = Some(outage);
+    }
+
+    /// How `effect` fails at `now`, if it does.
+    pub(super) fn failing(&self, now: Instant, effect: &Effect) -> Option<Failing> {
+        self.outage.as_ref()?.hits(now, effect)
     }
 
     /// How many sessions live at `now`.
@@ -71,9 +82,19 @@ impl Store {
         now: Instant,
         effect: &Effect,
     ) -> Vec<(Instant, Result<Reply, EffectError>)> {
+        match self.failing(now, effect) {
+            Some(Failing::Refused) => return vec![(now, Err(refused()))],
+            Some(Failing::Silent) => return Vec::new(),
+            Some(Failing::Unanswered) => {
+                let _done = self.perform(now, effect);
+                return Vec::new();
+            }
+            Some(Failing::Slow(delay)) => return vec![(now + delay, self.perform(now, effect))],
+            None => {}
+        }
         let Faults { delay, failing, silent, repeating } = self.faults;
         let answer = match self.random.one_in(failing) {
-            true => Err(EffectError::Unavailable("this store fails as told".into())),
+            true => Err(refused()),
             false => self.perform(now, effect),
         };
         let copies = match (self.random.one_in(silent), self.random.one_in(repeating)) {
@@ -119,4 +140,8 @@ impl Store {
             }
         }
     }
+}
+
+pub(super) fn refused() -> EffectError {
+    EffectError::Unavailable("this store fails as told".into())
 }

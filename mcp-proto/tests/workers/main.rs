@@ -3,12 +3,14 @@
 
 mod batching;
 mod bounds;
+mod broken;
 mod cancelling;
 mod figures;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod holding;
 mod listening;
+mod outages;
 mod properties;
 mod resuming;
 mod retrying;

@@ -7,14 +7,16 @@ use super::stages::{Held, Listen, ListenStep, SseStep, Stage};
 use super::{HttpExchange, HttpRequest};
 use crate::effect::{Effect, Reply};
 use crate::frame::coding::Coding;
+use crate::frame::envelope::RequestId;
 use crate::model::{Call, Filter};
-use crate::revision::{Adapter, Resumption};
+use crate::revision::{Adapter, Incoming, Resumption};
 use crate::server::HttpRefusal;
 use crate::server::calls::Last;
 use crate::server::listening::{Control, Listening, SESSION_STREAM};
 use crate::server::pending::Waiting;
+use crate::server::producer::Producer;
 use crate::server::session::{self, Session};
-use crate::server::stream::{self, Awaits, Follow, Name, Producer};
+use crate::server::stream::{self, Awaits, Follow, Name};
 use crate::store::HubOp;
 
 impl<H: HttpRequest> HttpExchange<H> {
@@ -166,9 +168,16 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     /// A message of HTTP+SSE is accepted at once; what it leads to goes to the session's stream.
-    pub(super) fn go_on_elsewhere(&mut self) {
+    pub(super) fn go_on_elsewhere(&mut self, incoming: &Incoming) {
         let topic = self.core.scope.key("sse", self.session.as_deref().unwrap_or_default());
-        self.sink = Sink::Session(Producer::shared(topic));
+        // Its reader may be on another worker: only the hub reaches it.
+        let patience = self.core.endpoint.limits().session_ttl;
+        let first = match incoming {
+            Incoming::One(message) => message.id(),
+            Incoming::Batch(batch) => batch.iter().find_map(|it| it.as_ref().ok()?.id()),
+        };
+        let name = first.map_or(&b""[..], RequestId::as_json);
+        self.sink = Sink::Session(Producer::shared(topic, name, patience));
         self.reply.empty(202);
     }
 }

@@ -10,7 +10,8 @@ use crate::model::{Call, Failure};
 use crate::revision::Adapter;
 use crate::server::calls::Last;
 use crate::server::intake::{self, Answer};
-use crate::server::stream::{Entry, Name, Producer};
+use crate::server::producer::Producer;
+use crate::server::stream::{Entry, Name};
 use crate::server::{Bound, CallId, HttpRefusal, Notice};
 
 /// Where messages go.
@@ -113,7 +114,7 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     fn push(&mut self, message: Vec<u8>, last: bool) {
-        let entry = Entry::Message { message: message.into(), last };
+        let entry = Entry::Message { message: message.into(), last, key: None };
         self.push_entry(entry);
     }
 
@@ -121,12 +122,12 @@ impl<H: HttpRequest> HttpExchange<H> {
         match &mut self.sink {
             Sink::Wire | Sink::Nowhere => {}
             Sink::Opening { waiting, .. } => waiting.push_back(entry),
-            Sink::Log(producer) => producer.push(&mut self.core, &entry),
+            Sink::Log(producer) => producer.push(&mut self.core, entry),
             Sink::Session(producer) => {
                 // A session's stream outlives each of its calls.
                 if let Entry::Message { message, .. } = entry {
-                    let entry = Entry::Message { message, last: false };
-                    producer.push(&mut self.core, &entry);
+                    let entry = Entry::Message { message, last: false, key: None };
+                    producer.push(&mut self.core, entry);
                 }
             }
         }

@@ -302,7 +302,7 @@ impl<H: HttpRequest> HttpExchange<H> {
         match held {
             Held::Message(incoming) => {
                 if self.route == Route::SseMessages {
-                    self.go_on_elsewhere();
+                    self.go_on_elsewhere(&incoming);
                 }
                 self.select(incoming, Some(session));
             }

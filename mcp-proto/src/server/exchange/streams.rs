@@ -11,8 +11,9 @@ use crate::server::calls::Last;
 use crate::server::endpoint::Route;
 use crate::server::lease::{Found, Lease, Vigil};
 use crate::server::pending::Waiting;
-use crate::server::stream::{self, Awaits, Entry, Follow, Name, Producer, Written};
-use crate::store::HubOp;
+use crate::server::producer::{Producer, Written};
+use crate::server::stream::{self, Awaits, Entry, Follow, Name};
+use crate::store::{Cursor, HubOp};
 
 impl<H: HttpRequest> HttpExchange<H> {
     // ---- opening ----
@@ -59,7 +60,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                 let interrupted = *interrupted;
                 let topic = self.stream_topic(&name);
                 let is_recorded = *name.awaits() == Awaits::Recorded;
-                let follow = Follow::new(topic.clone(), at, Some(name));
+                let follow = Follow::new(topic.clone(), at, Some(name)).of_writer();
                 self.sink = Sink::Log(Producer::new(topic.clone()));
                 if !self.tasks.is_empty() {
                     let last_word = self.last_word();
@@ -92,7 +93,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                 self.reply.open();
                 for entry in waiting {
                     match entry {
-                        Entry::Message { message, last } => {
+                        Entry::Message { message, last, .. } => {
                             self.reply.replay(None, &message);
                             if last {
                                 self.reply.end();
@@ -103,23 +104,53 @@ impl<H: HttpRequest> HttpExchange<H> {
                 }
             }
             (Sink::Log(producer) | Sink::Session(producer), reply) => {
-                let written = producer.settle(&mut self.core, reply.as_ref());
+                let written = producer.settle(&mut self.core, reply);
                 let is_over = producer.is_idle() && self.tasks.is_empty();
-                match written {
-                    Written::Lost => self.lose_entry(is_over),
-                    Written::Yes if is_over => self.keep_promise(),
-                    Written::Yes => {}
-                }
+                self.settle_written(written, is_over);
             }
             (Sink::Wire | Sink::Nowhere, _) => {}
         }
         self.start_timer();
     }
 
-    /// The hub did not take an entry. Where that was the last one, the promise of it is left
-    /// behind, so that a client that comes back is told.
-    fn lose_entry(&mut self, is_over: bool) {
-        if is_over {
+    /// Shows an entry to the client that reads this very log here: sooner than it would be read,
+    /// and whether or not it can be. False where there is no such client.
+    fn show(&mut self, at: Option<Cursor>, entry: Entry) -> bool {
+        let Some(follow) = &self.follow else { return false };
+        let ends = match entry {
+            Entry::Message { .. } if self.reply.is_stalled() => {
+                self.interrupt();
+                return false;
+            }
+            Entry::Message { message, last, .. } => {
+                let id = follow.id_of(at.as_ref(), last);
+                self.reply.replay(id.as_deref(), &message);
+                last
+            }
+            Entry::End => true,
+            Entry::Reader(_) => false,
+        };
+        if ends {
+            self.stop_reading();
+            self.reply.end();
+            if self.tasks.is_empty() {
+                self.finish();
+            }
+        }
+        true
+    }
+
+    /// What the hub did not take, a client that is there gets all the same. Where it is not, and the
+    /// last entry was among that, the promise of it is left behind, so that a client that comes back
+    /// is told.
+    fn settle_written(&mut self, written: Written, is_over: bool) {
+        if let Some((cursor, entry)) = written.at {
+            self.show(Some(cursor), entry);
+        }
+        let is_told = written.lost.into_iter().all(|entry| self.show(None, entry));
+        if is_over && is_told {
+            self.keep_promise();
+        } else if is_over {
             self.lease = None;
             self.core.abandon(Waiting::Lease);
             self.interrupt();
@@ -188,7 +219,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             }
             Found::Lost(message) => {
                 if let Some(follow) = &self.follow {
-                    let entry = Entry::Message { message, last: true };
+                    let entry = Entry::Message { message, last: true, key: None };
                     let publish = stream::publish(follow.topic().to_owned(), &entry);
                     self.core.emit(Effect::Hub(publish), Waiting::Nothing);
                 }

@@ -1,14 +1,17 @@
 //! What moves between machines, clients, the store and the hub.
 
+use core::time::Duration;
+
 use bytes::Bytes;
 
 use super::{Cluster, Due, LineId, Running};
 use crate::auth::Refusal;
-use crate::effect::{Effect, Reply};
+use crate::effect::{Effect, EffectId, Reply};
 use crate::frame::http1::Closing;
 use crate::server::{CallId, Event, Machine, Output};
 use crate::store::{HubOp, SessionOp};
-use crate::testing::{Application, Arrival, Script};
+use crate::testing::store::refused;
+use crate::testing::{Application, Arrival, Failing, Script};
 use crate::time::Instant;
 
 impl<A: Application> Cluster<A> {
@@ -116,13 +119,11 @@ impl<A: Application> Cluster<A> {
                 }
             }
             Output::Event(Event::Notice(_)) => {}
-            Output::Effect(effect, Effect::Hub(op)) => {
+            Output::Effect(effect, asked @ Effect::Hub(_)) => {
                 self.effects += 1;
-                let reply = self.hub.perform(self.now, id.0, effect, &apart(op));
-                if let Some(reply) = reply {
-                    self.arrange(self.now, Due::Reply(id, effect, Ok(reply)));
-                }
-                self.wake();
+                let failing = self.store.failing(self.now, &asked);
+                let Effect::Hub(op) = asked else { return };
+                self.ask_hub(id, effect, op, failing);
             }
             Output::Effect(effect, Effect::Verify(token)) => {
                 let principal = self.principals.get(token.reveal()).cloned();
@@ -141,6 +142,23 @@ impl<A: Application> Cluster<A> {
             }
             Output::Abandon(effect) => self.hub.abandon(id.0, effect),
         }
+    }
+
+    fn ask_hub(&mut self, id: LineId, effect: EffectId, op: HubOp, failing: Option<Failing>) {
+        let delay = match failing {
+            None => Duration::ZERO,
+            Some(Failing::Slow(delay)) => delay,
+            Some(Failing::Unanswered) => Duration::MAX,
+            Some(Failing::Silent) => return,
+            Some(Failing::Refused) => {
+                return self.arrange(self.now, Due::Reply(id, effect, Err(refused())));
+            }
+        };
+        let reply = self.hub.perform(self.now, id.0, effect, &apart(op));
+        if let Some(reply) = reply.filter(|_| delay < Duration::MAX) {
+            self.arrange(self.now + delay, Due::Reply(id, effect, Ok(reply)));
+        }
+        self.wake();
     }
 
     /// Answers the polls of the hub that have news, or waited long enough.
