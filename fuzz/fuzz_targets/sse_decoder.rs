@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use mcp_proto::frame::sse::{Decoder, Event, Limits, SseError};
 
 /// Small, so that short inputs reach them.
-const LIMITS: Limits = Limits { line: 64, event: 96 };
+const LIMITS: Limits = Limits { line: 64, event: 96, id: 24 };
 
 /// The events of a stream fed in pieces of this size, up to the first error.
 fn decode(stream: &[u8], piece: usize, limits: Limits) -> (Vec<Event>, Option<SseError>, String) {

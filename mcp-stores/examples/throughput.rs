@@ -55,8 +55,10 @@ async fn measure(sessions: &dyn SessionStore, hub: &dyn Hub, other: &dyn Hub) ->
     let data = Bytes::from(format!("\"{}\"", "x".repeat(498)));
 
     row("create a session", |n| {
-        sessions
-            .execute(Instant::ZERO, SessionOp::Create { id: name(n), data: data.clone(), ttl: TTL })
+        sessions.execute(
+            Instant::ZERO,
+            SessionOp::Create { id: name(n), data: data.clone(), ttl: TTL, charged_to: None },
+        )
     })
     .await?;
     row("read it, no renewal due", |n| {

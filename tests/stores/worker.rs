@@ -28,7 +28,7 @@ impl Worker {
 
     pub(crate) async fn create(&self, id: &str, data: &str, ttl: Duration) -> Answer<bool> {
         let (id, data) = (id.to_owned(), Bytes::copy_from_slice(data.as_bytes()));
-        let op = SessionOp::Create { id, data, ttl };
+        let op = SessionOp::Create { id, data, ttl, charged_to: None };
         match done(self.sessions.execute(Instant::ZERO, op)).await? {
             Reply::Created(created) => Ok(created),
             reply => panic!("{reply:?}"),

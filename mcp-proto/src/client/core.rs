@@ -6,6 +6,7 @@ mod calls;
 mod hearing;
 mod listening;
 mod negotiating;
+mod outputs;
 mod prompting;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,6 +19,7 @@ use self::calls::{Call, Stage};
 pub(super) use self::hearing::Place;
 use self::listening::Listener;
 pub(super) use self::negotiating::Broken;
+use self::outputs::Outputs;
 use super::machine::{Event, Output, Server};
 use super::negotiation::Negotiation;
 use super::timers::Timers;
@@ -57,7 +59,7 @@ pub struct Core {
     cache: caching::Cache,
     timers: Timers<Timer>,
     outgoing: VecDeque<Outgoing>,
-    outputs: VecDeque<Output>,
+    outputs: Outputs,
 }
 
 /// Where the client stands with its server.
@@ -170,13 +172,13 @@ impl Core {
             cache: caching::Cache::default(),
             timers: Timers::new(),
             outgoing: VecDeque::new(),
-            outputs: VecDeque::new(),
+            outputs: Outputs::default(),
         }
     }
 
     /// Asks for what attempts are spread out by.
     pub(super) fn ask_for_seed(&mut self) {
-        self.outputs.push_back(Output::Effect(SEED, Effect::Random));
+        self.outputs.push(Output::Effect(SEED, Effect::Random));
     }
 
     pub(super) fn advance(&mut self, now: Instant) {
@@ -222,7 +224,7 @@ impl Core {
     // ---- out ----
 
     pub(super) fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        self.outputs.pop()
     }
 
     pub(super) fn next_outgoing(&mut self) -> Option<Outgoing> {
@@ -230,11 +232,11 @@ impl Core {
     }
 
     pub(super) fn emit(&mut self, event: Event) {
-        self.outputs.push_back(Output::Event(event));
+        self.outputs.push(Output::Event(event));
     }
 
     pub(super) fn carry(&mut self, carry: super::Carry) {
-        self.outputs.push_back(Output::Carry(carry));
+        self.outputs.push(Output::Carry(carry));
     }
 
     /// For a log. As many as there is room for: a server can cause them without end.
@@ -264,7 +266,8 @@ impl Core {
 
     /// Whether events that a server causes at will may still be queued.
     pub(super) fn has_room(&self) -> bool {
-        self.outputs.len() < self.config.limits.queued
+        let limits = &self.config.limits;
+        self.outputs.len() < limits.queued && self.outputs.bytes() < limits.queued_bytes
     }
 
     /// The revision in force, or the one being tried.

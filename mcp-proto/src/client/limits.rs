@@ -38,8 +38,16 @@ pub struct Limits {
     pub cached: usize,
     /// Bytes in the cache, about. 16 MiB.
     pub cached_bytes: usize,
+    /// Bytes of a stream's event id; a longer one is left out. 1,024.
+    pub event_id: usize,
     /// Events that wait to be fetched before input stops. 4,096.
     pub queued: usize,
+    /// Bytes, about, of events that wait to be fetched before input stops; one may exceed it by a
+    /// message. 16 MiB.
+    pub queued_bytes: usize,
+    /// Bytes of answers to the server's requests that it has not taken yet. While there are more,
+    /// nothing is read from its stream (stdio), and what it asks is not answered (HTTP). 1 MiB.
+    pub unsent: usize,
     /// How often one request is sent elsewhere. 5.
     pub redirects: u32,
     /// How often a broken stream is taken up again without news in between. 5.
@@ -80,7 +88,10 @@ impl Default for Limits {
             session_id: 1_024,
             cached: 64,
             cached_bytes: 16 << 20,
+            event_id: 1_024,
             queued: 4_096,
+            queued_bytes: 16 << 20,
+            unsent: 1 << 20,
             redirects: 5,
             reconnects: 5,
             retry_most: seconds(60),
@@ -101,6 +112,7 @@ impl Limits {
     }
 
     pub(crate) fn sse(&self) -> sse::Limits {
-        sse::Limits { line: self.message + "data: ".len(), event: self.message }
+        let line = self.message.saturating_add("data: ".len());
+        sse::Limits { line, event: self.message, id: self.event_id }
     }
 }

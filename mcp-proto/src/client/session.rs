@@ -46,6 +46,8 @@ pub struct Session {
     tails: BTreeMap<i64, Tail>,
     /// Answers that the server has not taken yet.
     answers: BTreeMap<u64, Answer>,
+    /// Bytes that they hold, about.
+    unsent: usize,
     next_answer: u64,
     standing: Standing,
     timers: Timers<Timer>,
@@ -80,6 +82,7 @@ impl Session {
             of_request: BTreeMap::new(),
             tails: BTreeMap::new(),
             answers: BTreeMap::new(),
+            unsent: 0,
             next_answer: 0,
             standing: Standing::default(),
             timers: Timers::new(),

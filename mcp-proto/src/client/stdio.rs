@@ -22,6 +22,8 @@ pub struct Stdio {
     core: Core,
     lines: LineDecoder,
     out: Vec<u8>,
+    /// Bytes among them that answer the server's requests.
+    unsent: usize,
     /// The process is gone.
     gone: bool,
     /// A new process is about to be started, and what is to be written is for that one.
@@ -33,7 +35,8 @@ impl Stdio {
     pub fn new(config: Config, now: Instant) -> Self {
         let lines = LineDecoder::new(config.limits.message);
         let core = Core::new(config, Carriage::Stdio, now);
-        let mut client = Self { core, lines, out: Vec::new(), gone: false, respawning: false };
+        let (out, unsent) = (Vec::new(), 0);
+        let mut client = Self { core, lines, out, unsent, gone: false, respawning: false };
         client.connect(now);
         client
     }
@@ -106,17 +109,28 @@ impl Stdio {
     pub fn transmit(&mut self, out: &mut Vec<u8>) {
         if !self.gone {
             out.append(&mut self.out);
+            self.unsent = 0;
         }
     }
 
-    /// Whether [`handle_input`](Self::handle_input) takes anything now.
+    /// Whether [`handle_input`](Self::handle_input) takes anything now. It does not while the
+    /// server leaves too many answers to its own requests unread ([`Limits::unsent`]): what it
+    /// asks more could only pile up. Calls that wait to be written hold up nothing.
+    ///
+    /// [`Limits::unsent`]: super::Limits::unsent
     pub fn wants_input(&self) -> bool {
-        self.core.has_room() && !self.core.is_closed()
+        let takes_answers = self.unsent < self.core.config.limits.unsent;
+        takes_answers && self.core.has_room() && !self.core.is_closed()
+    }
+
+    fn discard(&mut self) {
+        self.out.clear();
+        self.unsent = 0;
     }
 
     fn lose(&mut self, why: &str) {
         self.gone = true;
-        self.out.clear();
+        self.discard();
         let error = ClientError::maybe(ErrorKind::Connection(why.to_owned()));
         self.core.disconnected(Broken::Gone(error));
         self.pump();
@@ -124,7 +138,7 @@ impl Stdio {
 
     fn respawn(&mut self) {
         (self.gone, self.respawning) = (true, true);
-        self.out.clear();
+        self.discard();
         self.lines = LineDecoder::new(self.core.config.limits.message);
         self.core.carry(Carry::Respawn);
     }
@@ -148,9 +162,12 @@ impl Carrier for Stdio {
                     }
                     self.line(&body);
                 }
-                Outgoing::Answer(body) | Outgoing::Forget { body: Some(body), .. } => {
-                    self.line(&body)
+                Outgoing::Answer(body) => {
+                    let before = self.out.len();
+                    self.line(&body);
+                    self.unsent += self.out.len() - before;
                 }
+                Outgoing::Forget { body: Some(body), .. } => self.line(&body),
                 Outgoing::Initialized(body) => {
                     self.line(&body);
                     self.core.confirmed();

@@ -104,6 +104,19 @@ impl Filter {
         self.uris.truncate(Self::MOST_URIS);
         self
     }
+
+    /// As many of its URIs as hold no more than `bytes` together; the others are left out.
+    #[must_use]
+    pub fn within(mut self, mut bytes: usize) -> Self {
+        self.uris.retain(|uri| match bytes.checked_sub(uri.len()) {
+            Some(left) => {
+                bytes = left;
+                true
+            }
+            None => false,
+        });
+        self
+    }
 }
 
 fn fits(template: &str, uri: &str) -> bool {

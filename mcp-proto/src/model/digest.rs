@@ -48,7 +48,8 @@ impl Digest {
         Some(Self(URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?))
     }
 
-    fn of_text(text: &[u8]) -> Self {
+    /// The digest of JSON text.
+    pub(crate) fn of_text(text: &[u8]) -> Self {
         let mut canonical = Vec::with_capacity(text.len());
         let text = match json::canonical(text, &ScanLimits::default(), &mut canonical) {
             Ok(()) => &canonical,

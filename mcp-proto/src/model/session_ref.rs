@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::sync::Arc;
 
 use super::{Json, Text};
 
@@ -12,6 +13,8 @@ pub(crate) struct Keeping {
     /// The principal's identity, where what is kept is bound to it.
     pub(crate) owner: Option<String>,
     pub(crate) ttl: Duration,
+    /// Whom a store charges for it.
+    pub(crate) charged_to: Option<Arc<str>>,
 }
 
 #[cfg(feature = "service")]

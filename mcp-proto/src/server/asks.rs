@@ -83,6 +83,7 @@ impl Ask {
                     id: self.key(core, &question),
                     data: Bytes::from_static(b"{}"),
                     ttl: core.endpoint.limits().ask,
+                    charged_to: core.charged_to(),
                 };
                 self.step = Step::Keeping { question, cursor };
                 core.emit(Effect::Session(create), Waiting::Ask(self.id));

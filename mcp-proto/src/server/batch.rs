@@ -21,7 +21,7 @@ pub(crate) struct Batch {
 #[expect(clippy::large_enum_variant, reason = "the large one is the rule")]
 pub(crate) enum Todo {
     Run(Call),
-    Change(SessionChange),
+    Change(RequestId, SessionChange),
 }
 
 impl Batch {
@@ -45,7 +45,7 @@ impl Batch {
             _ if in_use => malformed("this id is in use by a call that is running"),
             Plan::Answer(answer) => answer,
             Plan::Update(change) => {
-                todo = Some(Todo::Change(change));
+                todo = Some(Todo::Change(id.clone(), change));
                 Answer::Empty
             }
             Plan::Handshake => malformed("initialize stands alone, never in a batch"),
@@ -74,6 +74,14 @@ impl Batch {
         let mut reply = Vec::new();
         adapter.write_failure(&mut reply, refused.id(), &refused.failure);
         self.replies.push((refused.id().cloned(), reply));
+    }
+
+    /// A request could not be done after all.
+    pub(crate) fn replace(&mut self, adapter: &Adapter, id: Option<&RequestId>, failure: &Failure) {
+        if let Some((_, reply)) = self.replies.iter_mut().find(|(other, _)| other.as_ref() == id) {
+            reply.clear();
+            adapter.write_failure(reply, id, failure);
+        }
     }
 
     /// The reply of a call that ended.

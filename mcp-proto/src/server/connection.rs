@@ -18,6 +18,7 @@ use crate::time::{Instant, earlier};
 #[derive(Debug)]
 pub struct Connection {
     endpoint: Endpoint,
+    peer: Option<Arc<str>>,
     http: Server,
     now: Instant,
     /// The exchange whose response is being sent. Its place is kept from one to the next, and
@@ -37,6 +38,7 @@ impl Connection {
         Self {
             http: Server::new(now, endpoint.limits().http),
             endpoint,
+            peer: None,
             now,
             current: None,
             behind: Vec::new(),
@@ -44,6 +46,14 @@ impl Connection {
             outputs: VecDeque::new(),
             buffers: Buffers::default(),
         }
+    }
+
+    /// The same, with its peer at that network address. A store may charge it for what is kept of
+    /// peers that nobody knows ([`SessionOp::Create`](crate::store::SessionOp::Create)).
+    #[must_use]
+    pub fn of_peer(mut self, peer: impl Into<Arc<str>>) -> Self {
+        self.peer = Some(peer.into());
+        self
     }
 
     /// Its settings, with what it declares now.
@@ -75,7 +85,8 @@ impl Connection {
     }
 
     fn begin(&mut self, head: RequestHead) {
-        let core = Core::new(self.endpoint.clone(), self.now, self.exchanges << IDS);
+        let core = Core::new(self.endpoint.clone(), self.now, self.exchanges << IDS)
+            .of_peer(self.peer.clone());
         self.exchanges += 1;
         let buffers = core::mem::take(&mut self.buffers);
         let exchange = HttpExchange::with_buffers(core, head, buffers);

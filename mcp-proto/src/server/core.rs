@@ -21,6 +21,7 @@ pub(crate) struct Core {
     pub(crate) scope: Scope,
     /// Who calls, where that is asked.
     pub(crate) principal: Option<Arc<Principal>>,
+    charged_to: Option<Arc<str>>,
     pending: Pending,
     outputs: VecDeque<Output>,
     first: u64,
@@ -54,11 +55,18 @@ impl Core {
             now,
             scope,
             principal: None,
+            charged_to: None,
             pending,
             outputs,
             first,
             next: first,
         }
+    }
+
+    /// The same, for a peer at that address.
+    pub(crate) fn of_peer(mut self, peer: Option<Arc<str>>) -> Self {
+        self.charged_to = peer;
+        self
     }
 
     /// Where this machine's ids begin.
@@ -74,6 +82,7 @@ impl Core {
             if settings.namespace_from_token() {
                 self.scope.namespace.clone_from(&identity);
             }
+            self.charged_to = Some(identity.as_str().into());
             self.scope.owner = settings.bind_sessions().then_some(identity);
         }
         self.principal = principal;
@@ -97,7 +106,13 @@ impl Core {
             namespace: self.scope.namespace.clone().into(),
             owner: self.scope.owner.clone(),
             ttl: self.endpoint.limits().session_ttl,
+            charged_to: self.charged_to(),
         }
+    }
+
+    /// Whom a store charges for what is kept: who calls, or else where from.
+    pub(crate) fn charged_to(&self) -> Option<Arc<str>> {
+        self.charged_to.clone()
     }
 
     // ---- effects ----

@@ -253,7 +253,7 @@ fn write(core: &mut Core, key: &str, data: Bytes, version: Option<u64>, waiting:
     // It stays for readers that come after the worker was lost.
     let (id, ttl) = (key.to_owned(), core.endpoint.limits().lease + EVENT_TTL);
     let op = match version {
-        None => SessionOp::Create { id, data, ttl },
+        None => SessionOp::Create { id, data, ttl, charged_to: core.charged_to() },
         Some(expected_version) => SessionOp::Save { id, data, expected_version, ttl },
     };
     core.emit(Effect::Session(op), waiting);

@@ -23,6 +23,12 @@ pub struct Limits {
     /// Calls that wait for others to end, on stdio, and no more than [`message`](Self::message)
     /// bytes of them; further ones are refused at once, as -32603. 1,024.
     pub parked: usize,
+    /// Bytes that a client may say about itself in its handshake (`capabilities` and `clientInfo`,
+    /// which its session keeps). 64 KiB.
+    pub client: usize,
+    /// Bytes of the URIs that one session, or one request to listen, may be subscribed to, of which
+    /// there are at most [`Filter::MOST_URIS`](crate::model::Filter::MOST_URIS). 64 KiB.
+    pub subscribed: usize,
     /// Bytes of output that may wait for a reader before its stream is given up.
     pub queued_bytes: usize,
     /// How long a reply may stay undecided before it becomes a stream, where the client takes one.
@@ -66,6 +72,8 @@ impl Default for Limits {
             batch: 100,
             in_flight: 64,
             parked: 1_024,
+            client: 64 << 10,
+            subscribed: 64 << 10,
             queued_bytes: 1 << 20,
             undecided: Duration::from_secs(5),
             heartbeat: Duration::from_secs(15),

@@ -34,6 +34,7 @@ mod request_state;
 pub(crate) mod session;
 mod stdio;
 mod stream;
+mod subscriptions;
 mod task;
 mod watch;
 

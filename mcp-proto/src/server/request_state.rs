@@ -144,8 +144,11 @@ impl Claimed {
         Some(self.record())
     }
 
-    /// The record to be stored once the handler is done: repeats get `outcome`.
+    /// The record to be stored once the handler is done: repeats get `outcome`, and nothing else is
+    /// needed any more.
     pub(crate) fn finish(self, outcome: Json) -> Record {
-        Record { round: self.round, life: Life::Done { answers: self.answers, outcome } }
+        let (questions, settled) = (Vec::new(), Vec::new());
+        let round = Round { questions, settled, state: None, ..self.round };
+        Record { round, life: Life::Done { answers: self.answers, outcome } }
     }
 }

@@ -2,9 +2,11 @@
 
 use bytes::Bytes;
 
-use crate::frame::json::{self, write_string};
+use super::Limits;
+use super::subscriptions::Subscriptions;
+use crate::frame::json;
 use crate::frame::writer::Object;
-use crate::model::{ClientProfile, Filter, Json, LogLevel, Text};
+use crate::model::{ClientProfile, Failure, FailureKind, Filter, Json, LogLevel, Text};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -19,8 +21,9 @@ pub(crate) struct Session {
     pub(crate) client: ClientProfile,
     /// Whose session it is, where that matters.
     pub(crate) owner: Option<String>,
-    /// The resources that the client subscribed to.
-    pub(crate) subscriptions: Vec<String>,
+    /// The resources that the client subscribed to: a list that is read where it is wanted, since
+    /// calls do not want it.
+    pub(crate) subscriptions: Option<Json>,
     /// The application's values, untouched by the protocol.
     pub(crate) values: Option<Json>,
 }
@@ -44,9 +47,7 @@ impl Session {
         record.raw_if("info", self.client.info.as_ref().map(Json::as_bytes));
         record.string_if("level", self.client.log_level.map(LogLevel::as_str));
         record.string_if("owner", self.owner.as_deref());
-        if !self.subscriptions.is_empty() {
-            record.array("subscriptions", &self.subscriptions, |uri, out| write_string(out, uri));
-        }
+        record.raw_if("subscriptions", self.subscriptions.as_ref().map(Json::as_bytes));
         record.raw_if("values", self.values.as_ref().map(Json::as_bytes));
         record.end();
         out.into()
@@ -62,43 +63,69 @@ impl Session {
         let text = |name| json::string(members.get(data, name)?.of(data)).map(|it| it.into_owned());
         let mut client = ClientProfile::new(raw("capabilities"), raw("info"));
         client.log_level = text("level").and_then(|name| LogLevel::from_name(&name));
-        let uris = |span: json::Span| {
-            let array = span.of(data);
-            let uri = |uri: json::Span| json::string(uri.of(array)).map(|uri| uri.into_owned());
-            json::elements(array).filter_map(uri).collect()
-        };
         let version = members.get(data, "version")?;
         let version = Text::within(data, json::string(version.of(data))?);
         Some(Self {
             version,
             client,
             owner: text("owner"),
-            subscriptions: members.get(data, "subscriptions").map(uris).unwrap_or_default(),
+            subscriptions: raw("subscriptions"),
             values: raw("values"),
         })
     }
 
     /// What this session's client is told unasked: every list, and what it subscribed to.
     pub(crate) fn filter(&self) -> Filter {
-        Filter { uris: self.subscriptions.clone(), ..Filter::lists() }
+        self.subscriptions().filter()
     }
 
-    pub(crate) fn apply(&mut self, change: &SessionChange) {
+    fn subscriptions(&self) -> Subscriptions {
+        self.subscriptions.as_ref().map(Subscriptions::read).unwrap_or_default()
+    }
+
+    /// Makes the change.
+    ///
+    /// # Errors
+    /// Where a session does not hold so much. Nothing has changed then.
+    pub(crate) fn apply(&mut self, change: &SessionChange, limits: &Limits) -> Result<(), Failure> {
         match change {
             SessionChange::LogLevel(level) => self.client.log_level = Some(*level),
             SessionChange::Subscribe(uri) => {
-                let is_new = !self.subscriptions.contains(uri);
-                if is_new && self.subscriptions.len() < Filter::MOST_URIS {
-                    self.subscriptions.push(uri.clone());
-                }
+                let mut subscriptions = self.subscriptions();
+                subscriptions.add(uri, limits.subscribed)?;
+                self.subscriptions = subscriptions.to_json();
             }
-            SessionChange::Unsubscribe(uri) => self.subscriptions.retain(|own| own != uri),
+            SessionChange::Unsubscribe(uri) => {
+                let mut subscriptions = self.subscriptions();
+                subscriptions.remove(uri);
+                self.subscriptions = subscriptions.to_json();
+            }
             SessionChange::Negotiated(version, client) => {
                 self.version = version.clone();
                 self.client = ClientProfile::clone(client);
             }
         }
+        Ok(())
     }
+}
+
+/// Takes what a client says about itself, as far as it is kept: the capabilities, and who it is.
+///
+/// # Errors
+/// Where it says more than [`Limits::client`].
+pub(crate) fn introduced(
+    client: &ClientProfile,
+    limits: &Limits,
+) -> Result<ClientProfile, Failure> {
+    let size = |json: &Option<Json>| json.as_ref().map_or(0, |json| json.as_bytes().len());
+    if size(&client.declared) + size(&client.info) <= limits.client {
+        return Ok(client.clone());
+    }
+    let why = format!(
+        "`capabilities` and `clientInfo` together have more than {} bytes; say less",
+        limits.client
+    );
+    Err(Failure::new(FailureKind::InvalidParams, why))
 }
 
 impl SessionChange {
@@ -135,7 +162,7 @@ mod tests {
             version: "v1".into(),
             client,
             owner: Some("sub:a".into()),
-            subscriptions: vec!["a://b".into(), "c\"d".into()],
+            subscriptions: Some(Json::parse(r#"["a://b","c\"d"]"#).unwrap()),
             values,
         };
         let back = Session::decode(&session.encode()).unwrap();

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use super::core::Core;
 use super::listening::Listening;
 use super::pending::Waiting;
+use super::subscriptions::Subscriptions;
 use super::task::Task;
 use super::{Answered, AskId, CallId, Endpoint, Machine, Output};
 use crate::effect::{Effect, EffectError, EffectId, Reply};
 use crate::frame::envelope::RequestId;
 use crate::frame::http1::Closing;
 use crate::frame::lines::LineDecoder;
-use crate::model::{Call, ClientProfile, Filter, InputRequest, LogMessage, Outcome, Progress};
+use crate::model::{Call, ClientProfile, InputRequest, LogMessage, Outcome, Progress};
 use crate::revision::{Adapter, AskBy, Published};
 use crate::time::{Instant, earlier};
 
@@ -58,7 +59,7 @@ struct Handshake {
     adapter: Adapter,
     client: ClientProfile,
     /// The resources that the client subscribed to.
-    subscriptions: Vec<String>,
+    subscriptions: Subscriptions,
 }
 
 #[derive(Debug)]
@@ -206,11 +207,6 @@ impl Stdio {
             let listening = self.listening.swap_remove(index);
             self.end_listening(&listening);
         }
-    }
-
-    /// What the process that did a handshake is told unasked.
-    fn filter(handshake: &Handshake) -> Filter {
-        Filter { uris: handshake.subscriptions.clone(), ..Filter::lists() }
     }
 }
 

@@ -165,8 +165,7 @@ impl Task {
                 None
             }
             (Step::Minting(asked), Some(Reply::Random(random))) => {
-                self.keep(core, asked, session::mint(&random));
-                None
+                self.keep(core, asked, session::mint(&random))
             }
             (Step::Keeping { asked, id }, Some(Reply::Created(true))) => {
                 let Asked { requests, .. } = *asked;
@@ -237,8 +236,10 @@ impl Task {
     // ---- the state that was brought back ----
 
     fn read(&mut self, core: &mut Core, call: Box<Call>) {
-        let id = call.state_id.as_deref().unwrap_or_default();
-        let get = SessionOp::Get { id: core.scope.key("state", id), renew: None };
+        // What could be none of ours is not looked for under its own name, which may be endless.
+        let id = call.state_id.as_deref().filter(|id| session::is_well_formed(id.as_bytes()));
+        let key = core.scope.key("state", id.unwrap_or_default());
+        let get = SessionOp::Get { id: key, renew: None };
         self.step = Step::Reading(call);
         core.emit(Effect::Session(get), self.waiting());
     }
@@ -336,14 +337,21 @@ impl Task {
         Some(self.asking.failure(requests(), client))
     }
 
-    fn keep(&mut self, core: &mut Core, asked: Box<Asked>, id: String) {
+    fn keep(&mut self, core: &mut Core, asked: Box<Asked>, id: String) -> Option<Last> {
+        let data = Record::open(asked.round.clone()).encode();
+        if data.len() > core.endpoint.limits().message {
+            let why = "what this call would keep until it is answered is larger than a message";
+            return self.finish(core, internal(why));
+        }
         let create = SessionOp::Create {
             id: core.scope.key("state", &id),
-            data: Record::open(asked.round.clone()).encode().into(),
+            data: data.into(),
             ttl: core.endpoint.limits().request_state_ttl,
+            charged_to: core.charged_to(),
         };
         self.step = Step::Keeping { asked, id };
         core.emit(Effect::Session(create), self.waiting());
+        None
     }
 
     /// The last word, once a claimed state knows it too.
@@ -364,8 +372,13 @@ impl Task {
         version: u64,
     ) -> Option<Last> {
         let claim = self.claim.as_ref()?;
-        let payload = || self.in_flight.payload(&core.published, &last);
-        let Some(record) = claim.finish(data, payload) else {
+        let payload = |last: &Last| self.in_flight.payload(&core.published, last);
+        let most = core.endpoint.limits().message;
+        let outcome = || match payload(&last) {
+            whole if whole.as_bytes().len() <= most => whole,
+            _ => payload(&internal("the result was given once, and is too large to be kept")),
+        };
+        let Some(record) = claim.finish(data, outcome) else {
             // The claim lapsed and another worker took over: its outcome is the only one.
             let outcome = Record::decode(data).and_then(Record::into_outcome);
             let lost = || internal("this call was taken over by a repeat of it");

@@ -6,6 +6,7 @@ use super::core::Core;
 use super::pending::Waiting;
 use crate::effect::{Effect, Reply};
 use crate::frame::envelope::RequestId;
+use crate::model::Digest;
 use crate::store::{Cursor, HubOp, Read};
 use bytes::Bytes;
 use core::time::Duration;
@@ -64,7 +65,13 @@ pub(crate) fn cancel(core: &Core, session: &str, request: &RequestId) -> HubOp {
     }
 }
 
+/// The longest id of a request that a topic spells out, in bytes of JSON.
+const SPELT_OUT: usize = 64;
+
 fn topic(core: &Core, session: &str, request: &RequestId) -> String {
-    let request = String::from_utf8_lossy(request.as_json());
+    let request = match request.as_json() {
+        short if short.len() <= SPELT_OUT => String::from_utf8_lossy(short),
+        long => Digest::of_text(long).to_text().into(),
+    };
     core.scope.key("call", &format!("{session}.{request}"))
 }

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Display};
 use core::future::{Future, pending};
-use core::net::SocketAddr;
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -273,12 +273,24 @@ where
 {
     async fn run(self) {
         let Self { host, endpoint, stream, peer, member } = self;
-        let machine = Connection::new(endpoint, host.runtime().now());
+        let machine = Connection::new(endpoint, host.runtime().now()).of_peer(network(peer.ip()));
         let mut extensions = Extensions::new();
         extensions.insert(peer);
         let until = member.until(Stage::Draining);
         // How a connection ended concerns its peer, who knows.
         let _ = member.stay(host.run(machine, stream, extensions, until)).await;
+    }
+}
+
+/// The network that an address is charged with: of IPv6, where anyone has 2^64 of them, the first
+/// half.
+fn network(address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => {
+            let half = u128::from(address) >> 64 << 64;
+            format!("{}/64", Ipv6Addr::from(half))
+        }
     }
 }
 

@@ -1,40 +1,56 @@
 //! Sessions in this process's memory.
 
+mod accounts;
+
 use core::fmt;
 use core::time::Duration;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
+use self::accounts::{Accounts, Number, Turn};
 use super::{Execution, SessionStore};
-use crate::effect::Reply;
+use crate::effect::{EffectError, Reply};
 use crate::store::{Record, SessionOp};
 use crate::time::Instant;
 
 /// A session store in memory: for one process, for development, for tests. Cloning shares it.
 ///
-/// Time comes from the caller. It holds [`MOST`](Self::MOST) sessions unless told otherwise; one
-/// more drops the session that was idle for longest. No operation costs more than the logarithm
-/// of how many there are, but for the expired ones that it clears away.
+/// Time comes from the caller. It holds [`MOST`](Self::MOST) records of [`BYTES`](Self::BYTES)
+/// together unless told otherwise. For one more, one goes: a record of whoever is charged for the
+/// most bytes ([`SessionOp::Create`]); of theirs, one that nobody came back for since it was made;
+/// or else the one that was idle for longest. So who opens sessions without end loses their own. No
+/// operation costs more than the logarithm of how many there are, but for the expired ones that it
+/// clears away.
 #[derive(Clone)]
 pub struct MemorySessionStore(Arc<Mutex<Sessions>>);
 
 impl MemorySessionStore {
-    /// How many sessions are kept unless told otherwise.
+    /// How many records are kept unless told otherwise.
     pub const MOST: usize = 100_000;
+
+    /// How many bytes they have together, about, unless told otherwise: 64 MiB.
+    pub const BYTES: usize = 64 << 20;
 
     /// An empty store.
     pub fn new() -> Self {
-        Self::with_capacity(Self::MOST)
+        Self::bounded(Self::MOST, Self::BYTES)
     }
 
-    /// An empty store that keeps `most` sessions, and at least one.
+    /// An empty store that keeps `most` records, and at least one.
     pub fn with_capacity(most: usize) -> Self {
-        Self(Arc::new(Mutex::new(Sessions { most: most.max(1), ..Sessions::default() })))
+        Self::bounded(most, Self::BYTES)
     }
 
-    /// How many sessions there are, expired ones that nothing cleared away yet included.
+    /// An empty store that keeps `most` records, and at least one, of `bytes` together. A record
+    /// that is larger than that alone is an error of the store.
+    pub fn bounded(most: usize, bytes: usize) -> Self {
+        let most = most.max(1);
+        Self(Arc::new(Mutex::new(Sessions { most, most_bytes: bytes, ..Sessions::default() })))
+    }
+
+    /// How many records there are, expired ones that nothing cleared away yet included.
     pub fn len(&self) -> usize {
         self.sessions().by_id.len()
     }
@@ -42,6 +58,11 @@ impl MemorySessionStore {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How many bytes they take, about.
+    pub fn bytes(&self) -> usize {
+        self.sessions().bytes
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
@@ -57,7 +78,7 @@ impl Default for MemorySessionStore {
 
 impl fmt::Debug for MemorySessionStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "MemorySessionStore({} sessions)", self.len())
+        write!(f, "MemorySessionStore({} records, {} bytes)", self.len(), self.bytes())
     }
 }
 
@@ -65,110 +86,182 @@ impl SessionStore for MemorySessionStore {
     fn execute(&self, now: Instant, op: SessionOp) -> Execution {
         let mut sessions = self.sessions();
         sessions.expire(now);
-        Execution::Done(Ok(match op {
-            SessionOp::Create { id, data, ttl } => Reply::Created(sessions.create(id, data, ttl)),
-            SessionOp::Get { id, renew } => Reply::Record(sessions.get(&id, renew)),
+        Execution::Done(match op {
+            SessionOp::Create { id, data, ttl, charged_to } => {
+                sessions.create(id.into(), data, ttl, charged_to.as_ref()).map(Reply::Created)
+            }
+            SessionOp::Get { id, renew } => Ok(Reply::Record(sessions.get(&id, renew))),
             SessionOp::Save { id, data, expected_version, ttl } => {
-                Reply::Saved(sessions.save(&id, data, expected_version, ttl))
+                sessions.save(&id, data, expected_version, ttl).map(Reply::Saved)
             }
             SessionOp::Delete { id } => {
-                sessions.delete(&id);
-                Reply::Deleted
+                sessions.remove(&id);
+                Ok(Reply::Deleted)
             }
-        }))
+        })
     }
 }
 
-/// The sessions, and two orders of them: by when they were last used, and by when they expire.
+/// What a record takes besides its id and its data, about.
+const OVERHEAD: usize = 400;
+
+/// The records, by id; by when they expire, and by when their turn to go comes. These two orders
+/// are brought up to date only where a record comes first in them: using one costs no more than
+/// finding it.
 #[derive(Default)]
 struct Sessions {
     most: usize,
+    most_bytes: usize,
     now: Instant,
-    /// Counts uses; no two sessions have the same last use.
+    /// Counts uses; no two records have the same last use.
     uses: u64,
+    bytes: usize,
     by_id: HashMap<Arc<str>, Session>,
-    by_use: BTreeMap<u64, Arc<str>>,
-    by_expiry: BTreeSet<(Instant, u64)>,
+    by_expiry: BTreeSet<(Instant, Arc<str>)>,
+    accounts: Accounts,
 }
 
 struct Session {
     record: Record,
     expires: Instant,
-    used: u64,
+    turn: Turn,
+    charged_to: Option<Arc<str>>,
+    account: Number,
+    /// What the orders have.
+    noted: (Instant, Turn),
+}
+
+fn size(id: &str, data: &Bytes) -> usize {
+    id.len() + data.len() + OVERHEAD
 }
 
 impl Sessions {
     /// Time passes; it never goes back.
     fn expire(&mut self, now: Instant) {
         self.now = self.now.max(now);
-        while let Some(&(expires, used)) = self.by_expiry.first() {
-            if expires > self.now {
+        while let Some((noted, id)) = self.by_expiry.first() {
+            if *noted > self.now {
                 break;
             }
-            self.remove(used);
+            let id = Arc::clone(id);
+            match self.by_id.get_mut(&id) {
+                Some(session) if session.expires > self.now => {
+                    let entry = (session.expires, id);
+                    self.by_expiry.pop_first();
+                    session.noted.0 = session.expires;
+                    self.by_expiry.insert(entry);
+                }
+                _ => self.remove(&id),
+            }
         }
     }
 
-    fn create(&mut self, id: String, data: Bytes, ttl: Duration) -> bool {
-        let id: Arc<str> = id.into();
+    fn create(
+        &mut self,
+        id: Arc<str>,
+        data: Bytes,
+        ttl: Duration,
+        charged_to: Option<&Arc<str>>,
+    ) -> Result<bool, EffectError> {
         if self.by_id.contains_key(&id) {
-            return false;
+            return Ok(false);
         }
-        while self.by_id.len() >= self.most {
-            let Some((&idle, _)) = self.by_use.first_key_value() else { break };
-            self.remove(idle);
-        }
-        let (expires, used) = (self.now + ttl, self.next_use());
+        let turn = Turn { came_back: false, used: self.next_use() };
         // Greater than any version of an earlier record: every save counts as a use.
-        let record = Record { data, version: used };
-        self.by_use.insert(used, Arc::clone(&id));
-        self.by_expiry.insert((expires, used));
-        self.by_id.insert(id, Session { record, expires, used });
-        true
+        let record = Record { data, version: turn.used };
+        self.insert(id, record, self.now + ttl, turn, charged_to.cloned()).map(|()| true)
     }
 
     fn get(&mut self, id: &str, renew: Option<Duration>) -> Option<Record> {
-        if let (Some(ttl), Some(session)) = (renew, self.by_id.get(id)) {
-            let left = session.expires.saturating_since(self.now);
-            self.touch(id, ttl.max(left));
+        let now = self.now;
+        let used = renew.map(|_| self.next_use());
+        let session = self.by_id.get_mut(id)?;
+        if let (Some(ttl), Some(used)) = (renew, used) {
+            session.expires = session.expires.max(now + ttl);
+            session.turn = Turn { came_back: true, used };
         }
-        self.by_id.get(id).map(|session| session.record.clone())
+        Some(session.record.clone())
     }
 
-    fn save(&mut self, id: &str, data: Bytes, expected_version: u64, ttl: Duration) -> bool {
-        match self.by_id.get_mut(id) {
-            Some(session) if session.record.version == expected_version => {
-                session.record = Record { data, version: expected_version.wrapping_add(1) };
-                self.touch(id, ttl);
-                true
+    fn save(
+        &mut self,
+        id: &str,
+        data: Bytes,
+        expected_version: u64,
+        ttl: Duration,
+    ) -> Result<bool, EffectError> {
+        let is_it = |session: &Session| session.record.version == expected_version;
+        if !self.by_id.get(id).is_some_and(is_it) {
+            return Ok(false);
+        }
+        self.fits(id, &data)?;
+        let Some((id, session)) = self.take(id) else { return Ok(false) };
+        let record = Record { data, version: expected_version.wrapping_add(1) };
+        let turn = Turn { came_back: true, used: self.next_use() };
+        let expires = self.now + ttl;
+        self.insert(id, record, expires, turn, session.charged_to).map(|()| true)
+    }
+
+    fn remove(&mut self, id: &str) {
+        self.take(id);
+    }
+
+    fn fits(&self, id: &str, data: &Bytes) -> Result<(), EffectError> {
+        let (size, most) = (size(id, data), self.most_bytes);
+        let why = || format!("a record of {size} bytes in a memory store of {most}; give it more");
+        (size <= most).then_some(()).ok_or_else(|| EffectError::Unavailable(why()))
+    }
+
+    /// Puts a record in, whose id is free, once others have made room for it.
+    fn insert(
+        &mut self,
+        id: Arc<str>,
+        record: Record,
+        expires: Instant,
+        turn: Turn,
+        charged_to: Option<Arc<str>>,
+    ) -> Result<(), EffectError> {
+        self.fits(&id, &record.data)?;
+        let size = size(&id, &record.data);
+        while self.by_id.len() >= self.most || self.bytes + size > self.most_bytes {
+            if !self.give_up_one() {
+                break;
             }
-            _ => false,
         }
+        self.bytes += size;
+        let account = self.accounts.charge(charged_to.as_ref(), size, turn.clone(), id.clone());
+        self.by_expiry.insert((expires, Arc::clone(&id)));
+        let noted = (expires, turn.clone());
+        let session = Session { record, expires, turn, charged_to, account, noted };
+        self.by_id.insert(id, session);
+        Ok(())
     }
 
-    fn delete(&mut self, id: &str) {
-        if let Some(session) = self.by_id.get(id) {
-            self.remove(session.used);
+    /// Lets go of the record whose turn it is; false where there is none.
+    fn give_up_one(&mut self) -> bool {
+        while let Some((account, noted, id)) = self.accounts.first() {
+            match self.by_id.get_mut(&id) {
+                Some(session) if session.turn != noted => {
+                    session.noted.1 = session.turn.clone();
+                    self.accounts.put_off(account, noted, session.turn.clone(), &id);
+                }
+                _ => {
+                    self.remove(&id);
+                    return true;
+                }
+            }
         }
+        false
     }
 
-    /// The session was used just now, and lives for `ttl` from now.
-    fn touch(&mut self, id: &str, ttl: Duration) {
-        let (expires, used) = (self.now + ttl, self.next_use());
-        let Some(session) = self.by_id.get_mut(id) else { return };
-        self.by_expiry.remove(&(session.expires, session.used));
-        self.by_expiry.insert((expires, used));
-        if let Some(id) = self.by_use.remove(&session.used) {
-            self.by_use.insert(used, id);
-        }
-        (session.expires, session.used) = (expires, used);
-    }
-
-    fn remove(&mut self, used: u64) {
-        let session = self.by_use.remove(&used).and_then(|id| self.by_id.remove(&id));
-        if let Some(session) = session {
-            self.by_expiry.remove(&(session.expires, session.used));
-        }
+    fn take(&mut self, id: &str) -> Option<(Arc<str>, Session)> {
+        let (id, session) = self.by_id.remove_entry(id)?;
+        let size = size(&id, &session.record.data);
+        self.bytes -= size;
+        let (expiry, turn) = session.noted.clone();
+        self.by_expiry.remove(&(expiry, Arc::clone(&id)));
+        self.accounts.discharge(session.account, size, turn, &id);
+        Some((id, session))
     }
 
     fn next_use(&mut self) -> u64 {
@@ -178,100 +271,5 @@ impl Sessions {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TTL: Duration = Duration::from_secs(60);
-
-    fn at(seconds: u64) -> Instant {
-        Instant::from_millis(1_000 * seconds)
-    }
-
-    fn run(store: &MemorySessionStore, now: Instant, op: SessionOp) -> Reply {
-        match store.execute(now, op) {
-            Execution::Done(Ok(reply)) => reply,
-            other => panic!("memory answers at once: {other:?}"),
-        }
-    }
-
-    fn create(store: &MemorySessionStore, now: Instant, id: &str) -> bool {
-        let op = SessionOp::Create { id: id.into(), data: "{}".into(), ttl: TTL };
-        run(store, now, op) == Reply::Created(true)
-    }
-
-    fn get(store: &MemorySessionStore, now: Instant, id: &str, renew: bool) -> Option<Record> {
-        let op = SessionOp::Get { id: id.into(), renew: renew.then_some(TTL) };
-        match run(store, now, op) {
-            Reply::Record(record) => record,
-            other => panic!("no record: {other:?}"),
-        }
-    }
-
-    fn save(store: &MemorySessionStore, now: Instant, id: &str, version: u64) -> bool {
-        let (id, data) = (id.to_owned(), Bytes::from_static(b"[]"));
-        let op = SessionOp::Save { id, data, expected_version: version, ttl: TTL };
-        run(store, now, op) == Reply::Saved(true)
-    }
-
-    #[test]
-    fn a_live_id_is_created_once_and_saved_by_version() {
-        let store = MemorySessionStore::new();
-        assert!(create(&store, at(0), "a"));
-        assert!(!create(&store, at(0), "a"));
-        assert_eq!(get(&store, at(0), "a", false).map(|record| record.version), Some(1));
-        assert!(save(&store, at(0), "a", 1));
-        assert!(!save(&store, at(0), "a", 1), "the version moved");
-        let record = get(&store, at(0), "a", true).expect("a live record");
-        assert_eq!((&record.data[..], record.version), (&b"[]"[..], 2), "renewing is no change");
-        assert!(!save(&store, at(0), "b", 1));
-        assert_eq!(run(&store, at(0), SessionOp::Delete { id: "a".into() }), Reply::Deleted);
-        assert_eq!(get(&store, at(0), "a", false), None);
-        assert!(create(&store, at(0), "a"));
-    }
-
-    #[test]
-    fn what_is_not_renewed_expires_and_frees_its_id() {
-        let store = MemorySessionStore::new();
-        assert!(create(&store, at(0), "idle") && create(&store, at(0), "read"));
-        assert!(create(&store, at(0), "saved"));
-        assert!(get(&store, at(30), "read", true).is_some());
-        assert!(get(&store, at(30), "idle", false).is_some(), "reading alone renews nothing");
-        assert!(save(&store, at(59), "saved", 3), "the third record's first version");
-        assert!(get(&store, at(60), "idle", true).is_none());
-        assert!(create(&store, at(60), "idle"));
-        assert!(get(&store, at(89), "read", false).is_some());
-        assert!(get(&store, at(90), "read", false).is_none());
-        assert!(get(&store, at(0), "read", false).is_none(), "time never goes back");
-        assert!(get(&store, at(118), "saved", false).is_some());
-        assert!(get(&store, at(119), "saved", false).is_none());
-        assert!(get(&store, at(200), "idle", false).is_none());
-        assert!(store.is_empty(), "what expired is gone");
-    }
-
-    #[test]
-    fn one_session_too_many_drops_the_one_idle_for_longest() {
-        let store = MemorySessionStore::with_capacity(3);
-        for id in ["a", "b", "c"] {
-            assert!(create(&store, at(0), id));
-        }
-        assert!(get(&store, at(1), "a", true).is_some());
-        assert!(create(&store, at(2), "d"));
-        assert_eq!(store.len(), 3);
-        assert!(get(&store, at(2), "b", false).is_none(), "idle for longest");
-        for id in ["a", "c", "d"] {
-            assert!(get(&store, at(2), id, false).is_some(), "{id}");
-        }
-    }
-
-    #[test]
-    fn a_hundred_thousand_sessions_are_kept_and_a_flood_costs_no_more() {
-        let store = MemorySessionStore::new();
-        for id in 0..MemorySessionStore::MOST + 50_000 {
-            assert!(create(&store, at(0), &id.to_string()));
-        }
-        assert_eq!(store.len(), MemorySessionStore::MOST);
-        let sessions = store.sessions();
-        assert_eq!(sessions.by_use.len(), MemorySessionStore::MOST);
-        assert_eq!(sessions.by_expiry.len(), MemorySessionStore::MOST);
-    }
-}
+#[path = "memory_tests.rs"]
+mod tests;

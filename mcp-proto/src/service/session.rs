@@ -212,7 +212,9 @@ impl<'a> Sessions<'a> {
         let key = keeping.key("handle", &handle);
         let record = Record { owner: keeping.owner.clone(), ..Record::default() };
         let (id, data, ttl) = (key.clone(), record.encode(), keeping.ttl);
-        match line.ask(Effect::Session(SessionOp::Create { id, data, ttl })).await? {
+        let charged_to = keeping.charged_to.clone();
+        let create = SessionOp::Create { id, data, ttl, charged_to };
+        match line.ask(Effect::Session(create)).await? {
             Reply::Created(true) => Ok(Session::new(line, key, Some(handle), Values::default())),
             _ => Err(Error::internal("the session could not be opened")),
         }

@@ -144,7 +144,7 @@ impl<S: SimpleSessionStore> SessionStore for Simple<S> {
         let store = Arc::clone(&self.0);
         Execution::Later(Box::pin(async move {
             let done = match op {
-                SessionOp::Create { id, data, ttl } => {
+                SessionOp::Create { id, data, ttl, .. } => {
                     store.create(id, data, ttl).await.map(Reply::Created)
                 }
                 SessionOp::Get { id, renew } => store.get(id, renew).await.map(Reply::Record),

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -20,6 +21,10 @@ pub enum SessionOp {
         data: Bytes,
         /// How long the record lives without being renewed.
         ttl: Duration,
+        /// Whose it is, for a store that shares out its room: the principal, or the network
+        /// address that the request came from; `None` where neither is known. It is no part of
+        /// the record.
+        charged_to: Option<Arc<str>>,
     },
     /// Reads the live record. Answered by [`Reply::Record`](crate::effect::Reply::Record).
     Get {

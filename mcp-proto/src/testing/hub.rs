@@ -36,6 +36,11 @@ struct Waiting {
 }
 
 impl Hub {
+    /// How many bytes the longest name of a topic has.
+    pub fn longest_topic(&self) -> usize {
+        self.topics.keys().map(String::len).max().unwrap_or(0)
+    }
+
     /// Does what a machine asks; `None` where the answer comes later, from [`due`](Self::due).
     pub fn perform(
         &mut self,

@@ -62,6 +62,12 @@ impl Store {
         self.sessions.values().filter(|live| now < live.until).count()
     }
 
+    /// How many bytes the largest record has, with its id.
+    pub fn largest(&self) -> usize {
+        let size = |(id, live): (&String, &Live)| id.len() + live.record.data.len();
+        self.sessions.iter().map(size).max().unwrap_or(0)
+    }
+
     /// Does what `effect` asks for, faultlessly.
     ///
     /// # Errors
@@ -111,7 +117,7 @@ impl Store {
     fn session(&mut self, now: Instant, op: &SessionOp) -> Reply {
         self.sessions.retain(|_, live| now < live.until);
         match op {
-            SessionOp::Create { id, data, ttl } => {
+            SessionOp::Create { id, data, ttl, .. } => {
                 let free = !self.sessions.contains_key(id);
                 if free {
                     let record = Record { data: data.clone(), version: 1 };

@@ -79,7 +79,8 @@ fn a_store_expires_sessions_and_refuses_stale_versions() {
         let effect = Effect::Session(op);
         store.perform(Instant::from_millis(millis), &effect).unwrap()
     };
-    let create = SessionOp::Create { id: id.clone(), data: data.clone(), ttl: MS(10) };
+    let create =
+        SessionOp::Create { id: id.clone(), data: data.clone(), ttl: MS(10), charged_to: None };
     assert_eq!(at(0, create.clone()), Reply::Created(true));
     assert_eq!(at(1, create.clone()), Reply::Created(false));
     let save = |expected_version| SessionOp::Save {

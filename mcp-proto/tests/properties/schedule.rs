@@ -119,7 +119,8 @@ pub(crate) fn record<M: Machine>(machine: M, revision: Revision, ops: &[Op]) -> 
 fn store(revision: Revision) -> Store {
     let mut store = Store::new(1, Faults::default());
     let data = format!("{{\"version\":\"{revision}\"}}").into();
-    let create = SessionOp::Create { id: "first".into(), data, ttl: Duration::MAX };
+    let create =
+        SessionOp::Create { id: "first".into(), data, ttl: Duration::MAX, charged_to: None };
     store.perform(Instant::ZERO, &Effect::Session(create)).expect("a session");
     store
 }

@@ -9,6 +9,7 @@ mod figures;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod holding;
+mod kept;
 mod listening;
 mod outages;
 mod properties;

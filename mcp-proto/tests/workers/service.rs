@@ -19,9 +19,9 @@ pub(crate) const SEC: fn(u64) -> Duration = Duration::from_secs;
 pub(crate) fn declared() -> Catalog {
     let mut catalog = catalog(0);
     (catalog.features.list_changed, catalog.features.subscribe) = (true, true);
-    for name in ["ask", "count", "chat", "flood", "long", "polled"] {
+    for name in ["ask", "count", "chat", "flood", "keep", "long", "polled"] {
         let mut tool = tool(name);
-        tool.asks = name == "ask";
+        tool.asks = matches!(name, "ask" | "keep");
         catalog.insert_tool(tool);
     }
     catalog
@@ -66,6 +66,7 @@ impl Application for Service {
     fn call(&mut self, call: &Call) -> Script {
         match call.target().unwrap_or_default() {
             "ask" => ask(call),
+            "keep" => keep(call),
             "count" => (1..=10)
                 .fold(Script::silent(), |script, n| {
                     script.progress(Progress::new(f64::from(n))).wait(SEC(1))
@@ -110,6 +111,25 @@ fn ask(call: &Call) -> Script {
         }
         Some(Err(bad)) => Script::answer(ToolResult::text(format!("bad: {bad}"))),
     }
+}
+
+/// Keeps what it is given until it is answered, and gives it back so many times.
+fn keep(call: &Call) -> Script {
+    let given = call.arguments().and_then(|it| it.decode::<Kept>().ok()).unwrap_or_default();
+    match call.answer("who", &question()) {
+        Some(Ok(_)) => Script::answer(ToolResult::text(given.text.repeat(given.times))),
+        _ => {
+            let mut needs = NeedsInput::new(vec![("who".into(), question())]);
+            needs.state = Some(Json::of(&given.text).expect("JSON"));
+            Script::answer(needs)
+        }
+    }
+}
+
+#[derive(Default, serde::Deserialize)]
+struct Kept {
+    text: String,
+    times: usize,
 }
 
 /// 1 GiB of messages, 64 KiB each.

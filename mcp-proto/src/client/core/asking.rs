@@ -19,6 +19,8 @@ use core::time::Duration;
 pub(super) struct Asked {
     call: Option<CallId>,
     by: By,
+    /// Bytes of the server's that it holds.
+    size: usize,
     /// What an accepted form holds where the answer says nothing.
     defaults: Option<Json>,
 }
@@ -80,7 +82,7 @@ impl Core {
             if is_asked || self.unasked.iter().any(|it| it.id == id) {
                 return Err((INVALID_REQUEST, "this id is in use"));
             }
-            match self.may_wait(&question) {
+            match self.may_wait(&id, &question) {
                 true => Ok(()),
                 false => Err((INTERNAL_ERROR, "busy: too many questions are open")),
             }
@@ -98,19 +100,24 @@ impl Core {
         self.ask_on();
     }
 
-    /// Whether one more question can be put, or wait for others to be answered.
-    fn may_wait(&self, question: &RawQuestion) -> bool {
+    /// Whether one more question can be put, or wait for others to be answered. Together they hold
+    /// no more than one message may.
+    fn may_wait(&self, id: &RequestId, question: &RawQuestion) -> bool {
         let limits = &self.config.limits;
-        let held: usize = self.unasked.iter().map(|it| size(&it.question)).sum();
-        let fits = self.unasked.is_empty() || held + size(question) <= limits.message;
-        self.asks.len() < limits.asks || (self.unasked.len() < limits.unasked && fits)
+        let open = self.asks.values().map(|it| it.size);
+        let held: usize =
+            open.chain(self.unasked.iter().map(|it| size(&it.id, &it.question))).sum();
+        let fits = held == 0 || held + size(id, question) <= limits.message;
+        let has_place = self.asks.len() < limits.asks || self.unasked.len() < limits.unasked;
+        has_place && fits
     }
 
     /// Puts questions that waited, as many as may be open.
     fn ask_on(&mut self) {
         while self.asks.len() < self.config.limits.asks {
             let Some(Unasked { call, id, question }) = self.unasked.pop_front() else { return };
-            self.ask(call, By::Push(id), question);
+            let size = size(&id, &question);
+            self.ask(call, By::Push(id), size, question);
         }
     }
 
@@ -136,11 +143,11 @@ impl Core {
         }
     }
 
-    fn ask(&mut self, call: Option<CallId>, by: By, question: RawQuestion) {
+    fn ask(&mut self, call: Option<CallId>, by: By, size: usize, question: RawQuestion) {
         let id = AskId(self.next_ask);
         self.next_ask += 1;
         let defaults = defaults_of(&question);
-        self.asks.insert(id, Asked { call, by, defaults });
+        self.asks.insert(id, Asked { call, by, size, defaults });
         let RawQuestion { method, params } = question;
         self.emit(Event::Ask(id, Question { call, method, params }));
     }
@@ -185,7 +192,8 @@ impl Core {
             found.stage = Stage::Asking(round);
         }
         for (key, question) in asks.requests {
-            self.ask(Some(call), By::Result(key), question);
+            // What a result asks is bounded by the result.
+            self.ask(Some(call), By::Result(key), 0, question);
         }
     }
 
@@ -315,9 +323,11 @@ impl Core {
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Bytes that a question holds while it waits.
-fn size(question: &RawQuestion) -> usize {
-    question.method.len() + question.params.as_ref().map_or(0, |params| params.as_bytes().len())
+/// Bytes that a question holds while it is open or waits.
+fn size(id: &RequestId, question: &RawQuestion) -> usize {
+    id.as_json().len()
+        + question.method.len()
+        + question.params.as_ref().map_or(0, |params| params.as_bytes().len())
 }
 
 /// The questions as a value, for the caller to answer by calling again.

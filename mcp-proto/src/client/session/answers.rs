@@ -1,5 +1,5 @@
 //! Answers to the server's requests. What they answer waits for them, and takes them once, so one that
-//! may not have arrived is sent again.
+//! may not have arrived is sent again. A server that takes none gets no more.
 
 use bytes::Bytes;
 
@@ -17,6 +17,10 @@ pub(super) struct Answer {
 
 impl Session {
     pub(super) fn send_answer(&mut self, body: Bytes) {
+        if self.unsent >= self.core.config.limits.unsent {
+            return self.core.warn("a request is not answered: the server takes no answers");
+        }
+        self.unsent += held(&body);
         let number = self.next_answer;
         self.next_answer += 1;
         self.answers.insert(number, Answer { body, attempts: 0 });
@@ -31,7 +35,9 @@ impl Session {
 
     /// The server has taken an answer, or refused it.
     pub(super) fn answer_taken(&mut self, number: u64) {
-        self.answers.remove(&number);
+        if let Some(answer) = self.answers.remove(&number) {
+            self.unsent -= held(&answer.body);
+        }
     }
 
     /// The connection broke before the server said that it took an answer.
@@ -41,7 +47,7 @@ impl Session {
         answer.attempts += 1;
         let attempts = answer.attempts;
         if attempts > most {
-            self.answers.remove(&number);
+            self.answer_taken(number);
             return self.core.warn(format!("an answer did not arrive: {error}"));
         }
         let pause = self.pause((Some(0), attempts));
@@ -53,5 +59,11 @@ impl Session {
         for (number, _) in core::mem::take(&mut self.answers) {
             self.timers.clear(Timer::Repeat(number));
         }
+        self.unsent = 0;
     }
+}
+
+/// What an answer takes that waits, with its exchange.
+fn held(body: &Bytes) -> usize {
+    body.len() + 1_024
 }

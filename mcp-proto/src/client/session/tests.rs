@@ -2,6 +2,7 @@
 
 mod answers;
 mod asking;
+mod bounded;
 mod listening;
 mod negotiating;
 mod progress;

@@ -449,10 +449,103 @@ fn questions_beyond_those_that_may_be_open_wait_for_their_turn() {
 }
 
 #[test]
-fn questions_that_wait_are_bounded_by_their_bytes() {
-    let mut client = asked(Revision::V2025_11_25);
-    (1..=4).for_each(|id| put(&mut client, id, 700));
-    assert_eq!(asks(&mut client).len(), 2);
-    let refused = sent(&mut client);
-    assert_eq!((refused.len(), &refused[0]["id"]), (1, &4.into()));
+fn questions_that_are_open_and_that_wait_are_bounded_by_their_bytes_together() {
+    for (filler, put_at_once, refused) in
+        [(100, 2, vec![]), (300, 2, vec![3, 4]), (800, 1, vec![2, 3, 4])]
+    {
+        let mut client = asked(Revision::V2025_11_25);
+        (1..=4).for_each(|id| put(&mut client, id, filler));
+        assert_eq!(asks(&mut client).len(), put_at_once, "{filler}");
+        let busy = sent(&mut client);
+        let ids: Vec<_> = busy.iter().map(|it| it["id"].as_u64().unwrap()).collect();
+        assert_eq!(ids, refused, "{filler}");
+        assert!(busy.iter().all(|it| it["error"]["code"] == -32603), "{filler}");
+    }
+}
+
+/// A client that knows its server and has nothing to write.
+fn idle(revision: Revision) -> Stdio {
+    let mut config = config([revision]);
+    (config.limits.unsent, config.limits.queued_bytes) = (10_000, 50_000);
+    let mut client = Stdio::new(config, NOW);
+    let handshake = sent(&mut client).remove(0);
+    let (id, server) = (&handshake["id"], r#"{"name":"s","version":"2"}"#);
+    hear(
+        &mut client,
+        &format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"protocolVersion":"{revision}","capabilities":{{"tools":{{}}}},"serverInfo":{server}}}}}"#
+        ),
+    );
+    assert!(client.server().is_some());
+    sent(&mut client);
+    events(&mut client);
+    client
+}
+
+#[test]
+fn a_server_that_asks_and_never_reads_is_not_read_on_and_calls_are_written_all_the_same() {
+    let long = "x".repeat(3_000);
+    let asked = [
+        r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#.to_owned(),
+        format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"ping"}}"#),
+        r#"{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":7,"method":"roots/list"}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":7,"method":"no/such"}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":1e400}}"#.to_owned(),
+    ];
+    for revision in Revision::ALL.into_iter().filter(|it| it.adapter().has_handshake) {
+        for line in &asked {
+            let mut client = idle(revision);
+            let input = format!(
+                "{line}
+"
+            )
+            .repeat(2_000);
+            let taken = client.handle_input(NOW, input.as_bytes());
+            assert!(taken < input.len() && !client.wants_input(), "{revision}: {line:.60}");
+            assert_eq!(client.handle_input(NOW, &input.as_bytes()[taken..]), 0);
+            let call = client.call(NOW, Request::call_tool("t", None));
+            let written = sent(&mut client);
+            assert_eq!(written.last().unwrap()["method"], "tools/call", "{revision}");
+            // It reads again: nothing that it asked is left out.
+            let mut answers = written.len() - 1;
+            let mut rest = &input.as_bytes()[taken..];
+            while !rest.is_empty() {
+                assert!(client.wants_input(), "{revision}: {line:.60}");
+                let more = client.handle_input(NOW, rest);
+                rest = &rest[more..];
+                answers += sent(&mut client).len();
+            }
+            assert_eq!(answers, 2_000, "{revision}: {line:.60}");
+            assert!(ended(&events(&mut client), call).is_none());
+        }
+    }
+}
+
+#[test]
+fn what_nobody_fetches_stops_input_by_its_bytes() {
+    let text = "x".repeat(5_000);
+    let said = [
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"info","data":"{text}"}}}}"#
+        ),
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/{text}"}}"#),
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/other","params":{{"x":"{text}"}}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":"{text}","result":{{}}}}"#),
+    ];
+    for revision in Revision::ALL.into_iter().filter(|it| it.adapter().has_handshake) {
+        for line in &said {
+            let mut client = idle(revision);
+            let input = format!(
+                "{line}
+"
+            )
+            .repeat(100);
+            let taken = client.handle_input(NOW, input.as_bytes());
+            assert!((50_000..70_000).contains(&taken), "{revision}: {taken} of {line:.60}");
+            assert!(!client.wants_input());
+            assert!(!events(&mut client).is_empty());
+            assert!(client.wants_input(), "{revision}: {line:.60}");
+        }
+    }
 }

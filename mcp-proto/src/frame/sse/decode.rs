@@ -12,12 +12,15 @@ pub struct Limits {
     pub line: usize,
     /// The text of all fields of one event.
     pub event: usize,
+    /// The id of an event. A longer one is left out, as if it were not there: it would be sent
+    /// back as a header.
+    pub id: usize,
 }
 
 impl Default for Limits {
-    /// 4 MiB of text, and a line that can hold all of it.
+    /// 4 MiB of text, a line that can hold all of it, and ids of 1 KiB.
     fn default() -> Self {
-        Self { line: 4 * MIB + "data: ".len(), event: 4 * MIB }
+        Self { line: 4 * MIB + "data: ".len(), event: 4 * MIB, id: 1_024 }
     }
 }
 
@@ -145,7 +148,7 @@ impl Decoder {
                 }
                 continue;
             }
-            self.held += store(&mut self.event, line, self.comments);
+            self.held += store(&mut self.event, line, limits.id, self.comments);
             if self.held > limits.event.saturating_add(1) {
                 return Err(SseError::EventTooLong(limits.event));
             }
@@ -160,13 +163,15 @@ impl Decoder {
 }
 
 /// Puts a line into the event; gives the bytes it takes there, with one for the LF between lines.
-fn store(event: &mut Event, line: &[u8], comments: bool) -> usize {
+fn store(event: &mut Event, line: &[u8], longest_id: usize, comments: bool) -> usize {
     let (name, value) = split(line);
     let text = || String::from_utf8_lossy(value);
     match name {
         b"data" => append(&mut event.data, &text()),
         b"event" => event.event = Some(text().into_owned()).filter(|event| !event.is_empty()),
-        b"id" if !value.contains(&0) => event.id = Some(text().into_owned()),
+        b"id" if value.len() <= longest_id && !value.contains(&0) => {
+            event.id = Some(text().into_owned())
+        }
         b"" if comments => append(&mut event.comment, &text()),
         b"retry" => {
             event.retry = digits(value).or(event.retry);

@@ -118,7 +118,7 @@ fn the_borrowed_helpers_write_what_an_event_writes() {
 
 #[test]
 fn the_limits_pass_what_fits_and_refuse_one_byte_more_for_good() {
-    let limits = Limits { line: 14, event: 8 };
+    let limits = Limits { line: 14, event: 8, id: 8 };
     let feed = |stream: &[u8]| {
         let mut decoder = Decoder::new(limits);
         decoder.feed(stream);
@@ -138,6 +138,21 @@ fn the_limits_pass_what_fits_and_refuse_one_byte_more_for_good() {
 }
 
 #[test]
+fn an_id_beyond_its_limit_is_as_if_it_were_not_there() {
+    let limits = Limits { id: 4, ..Limits::default() };
+    for (id, is_kept) in
+        [("1", true), ("1234", true), ("12345", false), ("é23", true), ("é234", false)]
+    {
+        let mut decoder = Decoder::new(limits);
+        decoder.feed(format!("id: 7\ndata: a\n\nid: {id}\ndata: b\n\n").as_bytes());
+        decoder.next_event();
+        let event = decoder.next_event().unwrap().unwrap();
+        assert_eq!(event.id.as_deref(), is_kept.then_some(id), "{id}");
+        assert_eq!(decoder.last_event_id(), if is_kept { id } else { "7" }, "{id}");
+    }
+}
+
+#[test]
 fn skipped_events_cost_no_stack() {
     // C64
     let mut stream = b": k\n\nfoo: bar\n\n".repeat(50_000);
@@ -150,7 +165,7 @@ fn skipped_events_cost_no_stack() {
 
 #[test]
 fn a_comment_of_endless_lines_is_not_held() {
-    let mut decoder = Decoder::new(Limits { line: 8, event: 8 });
+    let mut decoder = Decoder::new(Limits { line: 8, event: 8, id: 8 });
     for _ in 0..1_000 {
         decoder.feed(b": k\n");
         assert_eq!(decoder.next_event(), None);

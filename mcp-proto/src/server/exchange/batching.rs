@@ -3,6 +3,7 @@
 
 use super::stages::{Stage, Then};
 use super::{HttpExchange, HttpRequest, Task};
+use crate::frame::envelope::RequestId;
 use crate::model::Call;
 use crate::revision::{Adapter, Answered, Decoded, Preamble, Refused};
 use crate::server::batch::{Batch, Todo};
@@ -15,7 +16,7 @@ pub(super) struct Rest {
     adapter: Adapter,
     /// Answers to questions of ours.
     answers: Vec<Answered>,
-    changes: Vec<SessionChange>,
+    changes: Vec<(Option<RequestId>, SessionChange)>,
     calls: Vec<Call>,
 }
 
@@ -49,7 +50,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                     self.introduce(&mut call, session.as_ref());
                     match batch.add(&published, adapter, call) {
                         Some(Todo::Run(call)) => rest.calls.push(call),
-                        Some(Todo::Change(change)) => rest.changes.push(change),
+                        Some(Todo::Change(id, change)) => rest.changes.push((Some(id), change)),
                         None => {}
                     }
                 }
@@ -88,8 +89,9 @@ impl<H: HttpRequest> HttpExchange<H> {
         }
         if !rest.changes.is_empty() {
             let changes = core::mem::take(&mut rest.changes);
+            let then = Then::Batch(rest.adapter);
             self.rest = Some(rest);
-            return self.update(changes, Then::Batch);
+            return self.update(changes, then);
         }
         if self.batch.is_none() {
             return self.accept();

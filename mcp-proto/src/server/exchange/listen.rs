@@ -113,6 +113,7 @@ impl<H: HttpRequest> HttpExchange<H> {
         if !self.reply.can_stream() {
             return self.refuse(&HttpRefusal::NotAcceptable, Some(&id));
         }
+        let filter = filter.within(self.core.endpoint.limits().subscribed);
         let listening = Listening::by_request(&mut self.core, *adapter, id, filter);
         self.listening = Some(Box::new(listening));
         self.stage = Stage::Running;
@@ -176,8 +177,10 @@ impl<H: HttpRequest> HttpExchange<H> {
             Incoming::One(message) => message.id(),
             Incoming::Batch(batch) => batch.iter().find_map(|it| it.as_ref().ok()?.id()),
         };
-        let name = first.map_or(&b""[..], RequestId::as_json);
-        self.sink = Sink::Session(Producer::shared(topic, name, patience));
+        // Ids of requests should differ, but a client that uses one again is answered again.
+        let mut name = first.map_or(&b""[..], RequestId::as_json).to_vec();
+        name.extend(self.core.now.as_micros().to_be_bytes());
+        self.sink = Sink::Session(Producer::shared(topic, &name, patience));
         self.reply.empty(202);
     }
 }

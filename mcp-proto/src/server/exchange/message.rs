@@ -115,7 +115,10 @@ impl<H: HttpRequest> HttpExchange<H> {
                 self.answer(adapter, &call, Answer::Empty);
             }
             Plan::Update(change) => {
-                self.update(vec![change], Then::Answer(*adapter, Box::new(call), Answer::Empty));
+                self.update(
+                    vec![(None, change)],
+                    Then::Answer(*adapter, Box::new(call), Answer::Empty),
+                );
             }
         }
     }
@@ -124,7 +127,10 @@ impl<H: HttpRequest> HttpExchange<H> {
     fn shake(&mut self, adapter: &Adapter, call: Call, session: Option<Session>) {
         let adapters = self.core.endpoint.adapters();
         let adapter = intake::negotiated(adapters, self.pin(), &call).unwrap_or(*adapter);
-        let client = call.client().clone();
+        let client = match session::introduced(call.client(), self.core.endpoint.limits()) {
+            Ok(client) => client,
+            Err(failure) => return self.answer(&adapter, &call, Answer::Failure(failure)),
+        };
         let once = !self.core.endpoint.shared().allow_reinitialize;
         if let Some(session) = session.as_ref().filter(|_| self.route == Route::SseMessages) {
             if once && !session.version.is_empty() {
@@ -133,7 +139,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             }
             let change = SessionChange::Negotiated(adapter.version.into(), Box::new(client));
             let then = Then::Answer(adapter, Box::new(call), Answer::Description);
-            return self.update(vec![change], then);
+            return self.update(vec![(None, change)], then);
         }
         let owner = self.core.scope.owner.clone();
         let version = adapter.version.into();
@@ -202,6 +208,10 @@ impl<H: HttpRequest> HttpExchange<H> {
         };
         let Some(id) = &answered.id else { return self.delivered() };
         let question = crate::frame::json::string(id.as_json()).unwrap_or_default().into_owned();
+        if !session::is_well_formed(question.as_bytes()) {
+            // No question of ours has such an id.
+            return self.delivered();
+        }
         let key = asks::key(&self.core, session, &question);
         let get = crate::store::SessionOp::Get { id: key.clone(), renew: None };
         self.stage = Stage::Deliver { key, answered: Box::new(answered) };

@@ -87,7 +87,8 @@ pub(super) struct Handshake {
 
 #[derive(Debug)]
 pub(super) struct Update {
-    changes: Vec<SessionChange>,
+    /// Each with the request of a batch that wants it.
+    changes: Vec<(Option<RequestId>, SessionChange)>,
     then: Then,
     tries: u8,
     saving: bool,
@@ -97,7 +98,7 @@ pub(super) struct Update {
 #[derive(Debug)]
 pub(super) enum Then {
     Answer(Adapter, Box<Call>, Answer),
-    Batch,
+    Batch(Adapter),
 }
 
 #[derive(Debug)]
@@ -284,6 +285,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             id: self.core.scope.key("session", id),
             data: session.encode(),
             ttl: self.core.endpoint.limits().session_ttl,
+            charged_to: self.core.charged_to(),
         };
         self.core.emit(Effect::Session(create), Waiting::Stage);
     }
@@ -322,7 +324,7 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     // ---- changing a session ----
 
-    pub(super) fn update(&mut self, changes: Vec<SessionChange>, then: Then) {
+    pub(super) fn update(&mut self, changes: Vec<(Option<RequestId>, SessionChange)>, then: Then) {
         let update = Update { changes, then, tries: 0, saving: false };
         self.stage = Stage::Update(Box::new(update));
         let id = self.session.clone().unwrap_or_default();
@@ -343,7 +345,28 @@ impl<H: HttpRequest> HttpExchange<H> {
                 let Some(mut session) = Session::decode(&record.data) else {
                     return self.fail_store(&Stage::Update(update));
                 };
-                update.changes.iter().for_each(|change| session.apply(change));
+                let limits = self.core.endpoint.limits();
+                let mut refused = Vec::new();
+                update.changes.retain(|(id, change)| match session.apply(change, limits) {
+                    Ok(()) => true,
+                    Err(failure) => {
+                        refused.push((id.clone(), failure));
+                        false
+                    }
+                });
+                for (id, failure) in refused {
+                    match &mut update.then {
+                        Then::Answer(_, _, answer) => *answer = Answer::Failure(failure),
+                        Then::Batch(adapter) => {
+                            if let Some(batch) = &mut self.batch {
+                                batch.replace(adapter, id.as_ref(), &failure);
+                            }
+                        }
+                    }
+                }
+                if update.changes.is_empty() {
+                    return self.updated(*update);
+                }
                 let save = SessionOp::Save {
                     id: self.core.scope.key("session", &id),
                     data: session.encode(),
@@ -358,14 +381,11 @@ impl<H: HttpRequest> HttpExchange<H> {
                 self.refuse(&HttpRefusal::Session, update.id());
             }
             Reply::Saved(true) => {
-                if update.changes.iter().any(SessionChange::concerns_streams) {
+                if update.changes.iter().any(|(_, change)| change.concerns_streams()) {
                     // The session's stream may be on another worker. It hears of it in time.
                     self.refresh_streams();
                 }
-                match update.then {
-                    Then::Answer(adapter, call, answer) => self.answer(&adapter, &call, answer),
-                    Then::Batch => self.go_on_with_batch(),
-                }
+                self.updated(*update);
             }
             Reply::Saved(false) if update.tries < MOST_TRIES => {
                 update.tries += 1;
@@ -376,13 +396,20 @@ impl<H: HttpRequest> HttpExchange<H> {
             _ => self.fail_store(&Stage::Update(update)),
         }
     }
+
+    fn updated(&mut self, update: Update) {
+        match update.then {
+            Then::Answer(adapter, call, answer) => self.answer(&adapter, &call, answer),
+            Then::Batch(_) => self.go_on_with_batch(),
+        }
+    }
 }
 
 impl Update {
     fn id(&self) -> Option<&RequestId> {
         match &self.then {
             Then::Answer(_, call, _) => call.id(),
-            Then::Batch => None,
+            Then::Batch(_) => None,
         }
     }
 }

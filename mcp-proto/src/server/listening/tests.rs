@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::model::{Catalog, ClientProfile, Implementation, Resource};
+use crate::model::{Catalog, ClientProfile, Implementation, Json, Resource};
 use crate::revision::Revision;
 use crate::server::{Endpoint, Output};
 use crate::time::Instant;
@@ -20,7 +20,7 @@ fn session(revision: Revision, subscriptions: &[&str]) -> Session {
         version: revision.adapter().version.into(),
         client: ClientProfile::new(None, None),
         owner: None,
-        subscriptions: subscriptions.iter().map(|uri| (*uri).to_owned()).collect(),
+        subscriptions: Some(Json::of(subscriptions).unwrap()),
         values: None,
     }
 }

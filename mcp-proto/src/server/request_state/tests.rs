@@ -183,8 +183,12 @@ fn text_that_is_no_record_is_none() {
             (r#""arguments":""#, r#""arguments":"x"#),
             ("}", "},"),
         ] {
+            if !text.contains(from) {
+                // A state that is done has no questions any more.
+                assert!(from.contains("elicitation") && text.contains("done"), "{from}: {text}");
+                continue;
+            }
             let changed = text.replacen(from, to, 1);
-            assert_ne!(changed, text);
             assert_eq!(Record::decode(changed.as_bytes()), None, "{changed}");
         }
         for end in 0..text.len() {

@@ -10,7 +10,8 @@ use crate::revision::{
 };
 use crate::server::intake::{self, Answer, Plan};
 use crate::server::listening::Listening;
-use crate::server::session::SessionChange;
+use crate::server::session::{self, SessionChange};
+use crate::server::subscriptions::Subscriptions;
 use crate::server::{Answered, Bound, Notice};
 
 impl Stdio {
@@ -127,17 +128,24 @@ impl Stdio {
             Plan::Handshake => {
                 let adapters = self.core.endpoint.adapters();
                 let adapter = intake::negotiated(adapters, None, &call).unwrap_or(*adapter);
-                let client = call.client().clone();
-                let subscriptions = Vec::new();
-                self.established = Some(Handshake { adapter, client, subscriptions });
-                self.answer(&adapter, &call, Answer::Description, batch);
+                let answer = match session::introduced(call.client(), self.core.endpoint.limits()) {
+                    Ok(client) => {
+                        let subscriptions = Subscriptions::default();
+                        self.established = Some(Handshake { adapter, client, subscriptions });
+                        Answer::Description
+                    }
+                    Err(failure) => Answer::Failure(failure),
+                };
+                self.answer(&adapter, &call, answer, batch);
             }
             Plan::Update(change) => {
-                self.update(&change);
-                self.answer(adapter, &call, Answer::Empty, batch);
+                let updated = self.update(&change);
+                let answer = updated.map_or_else(Answer::Failure, |()| Answer::Empty);
+                self.answer(adapter, &call, answer, batch);
             }
             Plan::Listen(filter) => {
                 let id = id.clone();
+                let filter = filter.within(self.core.endpoint.limits().subscribed);
                 let listening = Listening::by_request(&mut self.core, *adapter, id, filter);
                 self.listening.push(listening);
             }
@@ -186,23 +194,22 @@ impl Stdio {
     }
 
     /// What a client sets once, it sets for its process.
-    fn update(&mut self, change: &SessionChange) {
-        let Some(handshake) = &mut self.established else { return };
+    fn update(&mut self, change: &SessionChange) -> Result<(), Failure> {
+        let most = self.core.endpoint.limits().subscribed;
+        let Some(handshake) = &mut self.established else { return Ok(()) };
         match change {
             SessionChange::LogLevel(level) => handshake.client.log_level = Some(*level),
             SessionChange::Subscribe(uri) => {
-                let is_new = !handshake.subscriptions.contains(uri);
-                if is_new && handshake.subscriptions.len() < crate::model::Filter::MOST_URIS {
-                    handshake.subscriptions.push(uri.clone());
-                }
+                handshake.subscriptions.add(uri, most)?;
             }
-            SessionChange::Unsubscribe(uri) => handshake.subscriptions.retain(|own| own != uri),
+            SessionChange::Unsubscribe(uri) => handshake.subscriptions.remove(uri),
             SessionChange::Negotiated(..) => {}
         }
-        let filter = Self::filter(handshake);
+        let filter = handshake.subscriptions.filter();
         if let Some(listening) = self.listening.iter_mut().find(|it| it.request().is_none()) {
             listening.set_filter(self.core.published.catalog(), filter);
         }
+        Ok(())
     }
 
     /// From the end of the handshake on, the process is told what changes.
@@ -211,7 +218,7 @@ impl Stdio {
         let tells = features.list_changed || features.subscribe;
         let already = self.listening.iter().any(|it| it.request().is_none());
         if let Some(handshake) = self.established.as_ref().filter(|_| tells && !already) {
-            let (adapter, filter) = (handshake.adapter, Self::filter(handshake));
+            let (adapter, filter) = (handshake.adapter, handshake.subscriptions.filter());
             let listening = Listening::by_process(&mut self.core, adapter, filter);
             self.listening.push(listening);
         }

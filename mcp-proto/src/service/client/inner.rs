@@ -10,7 +10,7 @@ use crate::client::{
     Stdio,
 };
 use crate::effect::{Effect, EffectId};
-use crate::model::{Progress, Reply, Request};
+use crate::model::{Change, Progress, Reply, Request};
 use crate::time::Instant;
 
 /// The machine and its carrier's view of it.
@@ -89,6 +89,9 @@ pub(super) struct ListenSlot {
 
 /// Reports that nobody fetches are not kept without end; the newest count.
 const MOST_QUEUED: usize = 1_024;
+
+/// Bytes of the reports of one call, or of one subscription, that wait to be fetched.
+const MOST_BYTES: usize = 64 * 1024;
 
 impl Shared {
     pub(super) fn new(
@@ -169,10 +172,7 @@ impl State {
             Event::Unavailable(error) => self.server_is(Err(error)),
             Event::Progress(call, progress) => {
                 if let Some(slot) = self.calls.get_mut(&call) {
-                    if slot.progress.len() >= MOST_QUEUED {
-                        slot.progress.pop_front();
-                    }
-                    slot.progress.push_back(progress);
+                    slot.report(progress);
                     slot.wake();
                 }
             }
@@ -203,12 +203,7 @@ impl State {
 
     fn heard(&mut self, listen: ListenId, event: ListenEvent) {
         let slot = self.listens.entry(listen).or_default();
-        if slot.events.len() >= MOST_QUEUED {
-            // What is left out is said.
-            slot.events.clear();
-            slot.events.push_back(ListenEvent::Missed);
-        }
-        slot.events.push_back(event);
+        slot.hear(event);
         slot.waker.take().into_iter().for_each(Waker::wake);
     }
 
@@ -220,7 +215,36 @@ impl State {
     }
 }
 
+impl ListenSlot {
+    /// What is left out is said.
+    fn hear(&mut self, event: ListenEvent) {
+        let size = |event: &ListenEvent| match event {
+            ListenEvent::Changed(Change::Updated(uri)) => uri.len(),
+            _ => 0,
+        };
+        let held: usize = size(&event) + self.events.iter().map(size).sum::<usize>();
+        if self.events.len() >= MOST_QUEUED || held > MOST_BYTES {
+            self.events.clear();
+            self.events.push_back(ListenEvent::Missed);
+        }
+        if size(&event) <= MOST_BYTES {
+            self.events.push_back(event);
+        }
+    }
+}
+
 impl Slot {
+    fn report(&mut self, mut progress: Progress) {
+        let size = |progress: &Progress| progress.message.as_ref().map_or(0, String::len);
+        // How far it is counts for more than what is said of it.
+        progress.message = progress.message.filter(|text| text.len() <= MOST_BYTES);
+        let mut held: usize = size(&progress) + self.progress.iter().map(size).sum::<usize>();
+        while self.progress.len() >= MOST_QUEUED || held > MOST_BYTES {
+            held -= self.progress.pop_front().as_ref().map_or(held, size);
+        }
+        self.progress.push_back(progress);
+    }
+
     fn wake(&mut self) {
         self.wakers.drain(..).for_each(Waker::wake);
     }

@@ -45,8 +45,6 @@ enum Stage<S> {
 }
 
 const CHUNK: usize = 8 * 1024;
-/// How much may wait to be written before reading stops.
-const UNWRITTEN: usize = 1 << 20;
 
 impl<S: Respawn> StreamLink<S> {
     pub(super) fn new(mut respawn: S) -> Self {
@@ -64,8 +62,7 @@ impl<S: Respawn> StreamLink<S> {
 
     fn read(&mut self, stdio: &mut Stdio, now: Instant, cx: &mut Context<'_>) -> bool {
         let Stage::Open(stream) = &mut self.stage else { return false };
-        let full = self.unwritten.len() - self.written >= UNWRITTEN;
-        if full || !stdio.wants_input() {
+        if !stdio.wants_input() {
             return false;
         }
         if !self.unread.is_empty() {

@@ -12,7 +12,7 @@ use futures_util::future::{Either, select};
 use super::super::{Execution, Sleep};
 use super::waiting::split;
 use super::{Bells, Hub};
-use crate::effect::Reply;
+use crate::effect::{EffectError, Reply};
 use crate::store::{Bell, Extent, Found, HubOp, PAGE_BYTES, PAGE_MESSAGES, Place, Polled, read};
 use crate::time::Instant;
 
@@ -21,6 +21,10 @@ use crate::time::Instant;
 /// Time comes from the caller. Publishing wakes who waits for that topic; an idle listener costs
 /// nothing. Without a timer, a poll waits until there is news: who drives it keeps its `wait`, by
 /// dropping it.
+///
+/// It keeps no more than [`BYTES`](Self::BYTES) of messages and topics unless told otherwise, and of
+/// one topic no more than an eighth of that: the oldest messages go first, before their time if need
+/// be. Readers that come for them are told that some are lost.
 #[derive(Clone, Default)]
 pub struct MemoryHub {
     topics: Arc<Mutex<Topics>>,
@@ -29,6 +33,9 @@ pub struct MemoryHub {
 }
 
 impl MemoryHub {
+    /// How many bytes are kept unless told otherwise: 64 MiB.
+    pub const BYTES: usize = 64 << 20;
+
     /// An empty hub whose polls wait until there is news, or they are dropped.
     pub fn new() -> Self {
         Self::default()
@@ -37,6 +44,19 @@ impl MemoryHub {
     /// An empty hub whose polls end after their `wait`.
     pub fn with_timer(timer: Arc<dyn Sleep>) -> Self {
         Self { timer: Some(timer), ..Self::default() }
+    }
+
+    /// The same hub, which keeps no more than so many bytes from now on. A message that is larger
+    /// than that alone is an error of the hub.
+    #[must_use]
+    pub fn bounded(self, bytes: usize) -> Self {
+        self.lock().most = bytes;
+        self
+    }
+
+    /// How many bytes are kept, about.
+    pub fn bytes(&self) -> usize {
+        self.lock().bytes
     }
 
     /// How many topics there are, expired ones that nothing cleared away yet included.
@@ -87,7 +107,8 @@ impl MemoryHub {
 
 impl fmt::Debug for MemoryHub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "MemoryHub({} topics, {:?})", self.topics(), self.bells)
+        let (topics, bytes) = (self.topics(), self.bytes());
+        write!(f, "MemoryHub({topics} topics, {bytes} bytes, {:?})", self.bells)
     }
 }
 
@@ -97,9 +118,13 @@ impl Hub for MemoryHub {
         let reply = match op {
             HubOp::Publish { topic, message, ttl, keep } => {
                 let bell = Bell::of(&topic);
-                let place = self.lock().append(topic, message, ttl, keep);
-                self.bells.ring(bell);
-                Reply::Published(place.into())
+                match self.lock().append(topic, message, ttl, keep) {
+                    Ok(place) => {
+                        self.bells.ring(bell);
+                        Reply::Published(place.into())
+                    }
+                    Err(error) => return Execution::Done(Err(error)),
+                }
             }
             HubOp::Position { topic } => Reply::Position(self.lock().extent(&topic).end().into()),
             HubOp::Poll { topics, wait } => {
@@ -116,9 +141,23 @@ impl Hub for MemoryHub {
     }
 }
 
-#[derive(Default)]
+/// What a message takes besides its bytes, about.
+const MESSAGE: usize = 150;
+
+/// What a topic takes besides its name and its messages, about.
+const TOPIC: usize = 400;
+
+/// Which part of all one topic may take.
+const SHARE: usize = 8;
+
 struct Topics {
     now: Instant,
+    most: usize,
+    bytes: usize,
+    /// The messages in the order in which they came. Some of them are gone.
+    by_age: VecDeque<(Arc<str>, Place)>,
+    /// How many are not gone.
+    messages: usize,
     /// The greatest place that any topic gave. A new topic goes on from here, so that its places
     /// are greater than those of an earlier one of its name.
     ceiling: Place,
@@ -131,7 +170,23 @@ struct Topic {
     first: Place,
     last: Place,
     expires: Instant,
+    bytes: usize,
     messages: VecDeque<(Bytes, Instant)>,
+}
+
+impl Default for Topics {
+    fn default() -> Self {
+        Self {
+            now: Instant::default(),
+            most: MemoryHub::BYTES,
+            bytes: 0,
+            by_age: VecDeque::new(),
+            messages: 0,
+            ceiling: Place::default(),
+            by_name: HashMap::new(),
+            by_expiry: BTreeSet::new(),
+        }
+    }
 }
 
 impl Topics {
@@ -143,35 +198,87 @@ impl Topics {
                 self.by_expiry.insert((expires, name));
                 break;
             }
-            self.by_name.remove(&name);
+            self.remove(&name);
         }
     }
 
-    fn append(&mut self, name: String, message: Bytes, ttl: Duration, keep: u32) -> Place {
-        let (now, ceiling) = (self.now, self.ceiling);
+    fn append(
+        &mut self,
+        name: String,
+        message: Bytes,
+        ttl: Duration,
+        keep: u32,
+    ) -> Result<Place, EffectError> {
+        let (now, ceiling, most) = (self.now, self.ceiling, self.most);
         let name: Arc<str> = name.into();
-        let topic = self.by_name.entry(Arc::clone(&name)).or_insert_with(|| Topic {
-            first: ceiling + 1,
-            last: ceiling,
-            expires: now,
-            messages: VecDeque::new(),
+        let held = message.len() + MESSAGE;
+        if name.len() + TOPIC + held > most {
+            let why = format!("a message of {held} bytes in a memory hub of {most}; give it more");
+            return Err(EffectError::Unavailable(why));
+        }
+        let topic = self.by_name.entry(Arc::clone(&name)).or_insert_with(|| {
+            self.bytes += name.len() + TOPIC;
+            Topic {
+                first: ceiling + 1,
+                last: ceiling,
+                expires: now,
+                bytes: 0,
+                messages: VecDeque::new(),
+            }
         });
         self.by_expiry.remove(&(topic.expires, Arc::clone(&name)));
         topic.last += 1;
         topic.expires = topic.expires.max(now + ttl);
         topic.messages.push_back((message, topic.expires));
+        topic.bytes += held;
+        self.bytes += held;
+        self.messages += 1;
+        self.by_age.push_back((Arc::clone(&name), topic.last));
         let keep = usize::try_from(keep).unwrap_or(usize::MAX).max(1);
         let kept = |topic: &Topic| topic.messages.front().is_some_and(|(_, end)| *end > now);
-        while topic.messages.len() > keep || topic.messages.len() > 1 && !kept(topic) {
-            topic.messages.pop_front();
+        let is_over = |topic: &Topic| topic.messages.len() > keep || topic.bytes > most / SHARE;
+        while topic.messages.len() > 1 && (is_over(topic) || !kept(topic)) {
+            let freed = topic.drop_first();
+            self.bytes -= freed;
+            self.messages -= 1;
         }
-        self.ceiling = self.ceiling.max(topic.last);
+        let place = topic.last;
+        self.ceiling = self.ceiling.max(place);
         self.by_expiry.insert((topic.expires, name));
-        topic.last
+        self.make_room();
+        Ok(place)
+    }
+
+    /// Lets go of the oldest messages until all fit, which the newest one does alone. A topic goes
+    /// with its last message.
+    fn make_room(&mut self) {
+        while self.bytes > self.most {
+            let Some((name, place)) = self.by_age.pop_front() else { break };
+            let Some(topic) = self.by_name.get_mut(&name) else { continue };
+            if topic.oldest() != Some(place) {
+                continue;
+            }
+            match topic.messages.len() {
+                1 => self.remove(&name),
+                _ => {
+                    self.bytes -= topic.drop_first();
+                    self.messages -= 1;
+                }
+            }
+        }
+        if self.by_age.len() > 2 * self.messages + 1_024 {
+            let by_name = &self.by_name;
+            let is_there = |name: &Arc<str>, place: Place| {
+                by_name.get(name).and_then(Topic::oldest).is_some_and(|oldest| oldest <= place)
+            };
+            self.by_age.retain(|(name, place)| is_there(name, *place));
+        }
     }
 
     fn remove(&mut self, name: &str) {
         if let Some((name, topic)) = self.by_name.remove_entry(name) {
+            self.bytes -= name.len() + TOPIC + topic.bytes;
+            self.messages -= topic.messages.len();
             self.by_expiry.remove(&(topic.expires, name));
         }
     }
@@ -193,7 +300,7 @@ impl Topics {
     fn found(&self, name: &str, after: Place) -> Found {
         let mut messages = Vec::new();
         if let Some(topic) = self.by_name.get(name) {
-            let oldest = topic.last + 1 - topic.messages.len() as Place;
+            let oldest = topic.oldest().unwrap_or(topic.last + 1);
             let seen = usize::try_from((after + 1).saturating_sub(oldest)).unwrap_or(usize::MAX);
             let mut bytes = 0;
             for (index, (message, expires)) in topic.messages.iter().enumerate().skip(seen) {
@@ -207,6 +314,20 @@ impl Topics {
             }
         }
         Found { extent: self.extent(name), messages }
+    }
+}
+
+impl Topic {
+    /// The place of the oldest message that is kept.
+    fn oldest(&self) -> Option<Place> {
+        (!self.messages.is_empty()).then(|| self.last + 1 - self.messages.len() as Place)
+    }
+
+    /// Lets go of the oldest message; gives what it took.
+    fn drop_first(&mut self) -> usize {
+        let freed = self.messages.pop_front().map_or(0, |(message, _)| message.len() + MESSAGE);
+        self.bytes -= freed;
+        freed
     }
 }
 

@@ -183,3 +183,59 @@ proptest::proptest! {
         }
     }
 }
+
+/// A message of so many bytes.
+fn put(hub: &MemoryHub, now: Instant, topic: &str, bytes: usize) -> bool {
+    let (topic, message) = (topic.to_owned(), vec![b' '; bytes].into());
+    let publish = HubOp::Publish { topic, message, ttl: TTL, keep: 1_000 };
+    matches!(hub.execute(now, publish), Execution::Done(Ok(Reply::Published(_))))
+}
+
+#[test]
+fn what_is_kept_is_bounded_in_bytes_and_the_oldest_goes_first() {
+    // Where few topics are written to, each has its share, and others are not concerned.
+    let cases = [(1, 1_000, false), (2, 20_000, false), (40, 3_000, true), (5_000, 10, true)];
+    for (topics, bytes, forgets) in cases {
+        let hub = MemoryHub::new().bounded(100_000);
+        let first = publish(&hub, at(0), "first");
+        let before = Cursor::from(0);
+        assert_eq!(look(&hub, at(0), "first", &before), Some((1, false)));
+        for n in 0..10_000 {
+            let topic = format!("topic {}", n % topics);
+            assert!(put(&hub, at(n / 1_000), &topic, bytes), "{topics} {bytes}");
+            assert!(hub.bytes() <= 100_000, "{topics} topics of {bytes}");
+            let lock = hub.lock();
+            assert!(lock.by_age.len() <= 2 * lock.messages + 1_025, "{topics} of {bytes}");
+        }
+        let newest = format!("topic {}", 9_999 % topics);
+        assert!(look(&hub, at(9), &newest, &before).is_some_and(|(some, _)| some >= 1));
+        let after = if forgets { Some((0, true)) } else { None };
+        assert_eq!(look(&hub, at(9), "first", &first), after, "{topics} topics of {bytes}");
+    }
+}
+
+#[test]
+fn a_topic_that_outgrows_its_share_loses_its_own_and_says_so() {
+    let hub = MemoryHub::new().bounded(80_000);
+    let start = publish(&hub, at(0), "quiet");
+    let from = publish(&hub, at(0), "loud");
+    for _ in 0..100 {
+        assert!(put(&hub, at(0), "loud", 1_000));
+    }
+    let (found, lost) = look(&hub, at(0), "loud", &from).expect("news");
+    assert!((5..=10).contains(&found) && lost, "{found} {lost}");
+    assert_eq!(look(&hub, at(0), "quiet", &start), None);
+    assert_eq!(look(&hub, at(0), "quiet", &Cursor::from(0)), Some((1, false)));
+}
+
+#[test]
+fn a_message_that_never_fits_is_an_error_and_all_that_ends_frees_its_bytes() {
+    let hub = MemoryHub::new().bounded(10_000);
+    assert!(!put(&hub, at(0), "a", 10_000));
+    assert_eq!((hub.bytes(), hub.topics()), (0, 0));
+    assert!(put(&hub, at(0), "a", 5_000) && put(&hub, at(0), "b", 1_000));
+    run(&hub, at(0), HubOp::Delete { topic: "b".into() });
+    assert!(hub.bytes() > 5_000);
+    run(&hub, at(61), HubOp::Position { topic: "a".into() });
+    assert_eq!((hub.bytes(), hub.topics(), hub.lock().messages), (0, 0, 0));
+}

@@ -192,8 +192,8 @@ pub(super) fn apart(op: HubOp) -> HubOp {
 
 fn kept_apart(op: SessionOp) -> SessionOp {
     match op {
-        SessionOp::Create { id, data, ttl } => {
-            SessionOp::Create { id, data: Bytes::copy_from_slice(&data), ttl }
+        SessionOp::Create { id, data, ttl, charged_to } => {
+            SessionOp::Create { id, data: Bytes::copy_from_slice(&data), ttl, charged_to }
         }
         SessionOp::Save { id, data, expected_version, ttl } => {
             SessionOp::Save { id, data: Bytes::copy_from_slice(&data), expected_version, ttl }

@@ -41,7 +41,7 @@ impl Store {
         ttl: Duration,
     ) -> Result<bool, Broken> {
         let data = Bytes::copy_from_slice(data.as_bytes());
-        let op = SessionOp::Create { id: self.name(id), data, ttl };
+        let op = SessionOp::Create { id: self.name(id), data, ttl, charged_to: None };
         match self.execute(worker, self.time.now(), op).await? {
             Reply::Created(created) => Ok(created),
             reply => Err(other(&reply)),
