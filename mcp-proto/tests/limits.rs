@@ -207,6 +207,71 @@ fn a_target_has_its_length() {
     }
 }
 
+/// How long a body takes to be answered, or its connection to end, that comes in such pieces, one
+/// after each pause.
+fn answered_after(head: &str, piece: &[u8], pause: Duration, pieces: usize) -> (String, Duration) {
+    let mut world = http();
+    world.send(head.as_bytes());
+    for _ in 0..pieces {
+        if world.run_until_sent(pause) {
+            break;
+        }
+        world.send(piece);
+    }
+    world.run_until_sent(Duration::from_secs(100));
+    (text(world.take_sent()), world.now().saturating_since(Instant::ZERO))
+}
+
+#[test]
+fn a_body_that_drips_is_refused_and_one_that_keeps_up_is_read() {
+    const SEC: fn(u64) -> Duration = Duration::from_secs;
+    let post = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                Accept: application/json, text/event-stream\r\n";
+    let sized = format!("{post}Content-Length: 1000000\r\n\r\n");
+    let chunked = format!("{post}Transfer-Encoding: chunked\r\n\r\n");
+    for (head, drop) in
+        [(&sized, &b" "[..]), (&chunked, b"1\r\n \r\n"), (&chunked, b"1;x=y\r\n \r\n")]
+    {
+        for pause in [SEC(25), SEC(3), Duration::from_millis(100)] {
+            let (sent, after) = answered_after(head, drop, pause, 2_000);
+            assert!(sent.starts_with("HTTP/1.1 408"), "{pause:?}: {sent}");
+            assert!((SEC(29)..SEC(40)).contains(&after), "{pause:?}: {after:?}");
+        }
+    }
+    // A million bytes at 5,000 a second, and what they say is no JSON.
+    let mut chunk = b"1388\r\n".to_vec();
+    chunk.extend([b' '; 5_000]);
+    chunk.extend(b"\r\n");
+    for (head, piece, pieces) in [(&sized, &[b' '; 5_000][..], 200), (&chunked, &chunk, 210)] {
+        let (sent, after) = answered_after(head, piece, SEC(1), pieces);
+        let expected = if pieces == 200 { "400" } else { "408" };
+        assert!(sent.starts_with(&format!("HTTP/1.1 {expected}")), "{sent}");
+        assert!(after > SEC(195), "{after:?}");
+    }
+}
+
+#[test]
+fn what_is_thrown_away_has_its_time_however_it_comes() {
+    let limits = Limits::default().http;
+    for (target, headers) in [("/other", "Host: localhost"), ("/mcp", "Host: evil.example")] {
+        for pause in [Duration::from_millis(10), Duration::from_secs(1), Duration::from_secs(4)] {
+            let mut world = http();
+            world.send(
+                format!("POST {target} HTTP/1.1\r\n{headers}\r\nContent-Length: 60000\r\n\r\n")
+                    .as_bytes(),
+            );
+            let mut passed = Duration::ZERO;
+            while passed < Duration::from_secs(20) && !world.is_closed() {
+                world.send(b"x");
+                world.run_for(pause);
+                passed += pause;
+            }
+            let most = limits.drain_time + limits.linger_time + pause;
+            assert!(world.is_closed() && passed <= most, "{target} {pause:?}: {passed:?}");
+        }
+    }
+}
+
 #[test]
 fn a_body_that_nobody_wants_is_drained_up_to_its_bound() {
     let most = Limits::default().http.drain;

@@ -168,10 +168,11 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.reply.is_complete()
     }
 
-    /// How long the next piece of the body may take.
+    /// When a body that comes at this pace is too slow.
     #[cfg(feature = "tower")]
-    pub(crate) fn body_time(&self) -> core::time::Duration {
-        self.core.endpoint.limits().http.body_time
+    pub(crate) fn body_deadline(&self, pace: &crate::pace::Pace) -> Instant {
+        let limits = self.core.endpoint.limits().http;
+        pace.deadline(limits.body_time, limits.body_rate)
     }
 
     pub(crate) fn body(&mut self) -> &mut Vec<u8> {

@@ -36,7 +36,9 @@ fn answer(cluster: &mut Cluster<Service>, caller: &mut Caller, id: &str, message
     let heard = caller.heard(cluster, line);
     let is_it = |text: &String| {
         let message: serde_json::Value = serde_json::from_str(text).expect("JSON");
-        message["id"].to_string() == id && message.get("method").is_none()
+        let is_its =
+            serde_json::from_str(id).is_ok_and(|id: serde_json::Value| message["id"] == id);
+        is_its && message.get("method").is_none()
     };
     heard.into_iter().rev().find(is_it).unwrap_or_default()
 }

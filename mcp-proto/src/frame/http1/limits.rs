@@ -26,6 +26,12 @@ pub struct Limits {
     pub head_time: Duration,
     /// Between two reads of a body: 408.
     pub body_time: Duration,
+    /// Bytes a second that a body has to come with all in all, with one
+    /// [`body_time`](Self::body_time) in hand: 408. 4 KiB; none where this is 0.
+    pub body_rate: u64,
+    /// How long the rest of a body may take that is thrown away after an early response; then the
+    /// connection closes. 5 s.
+    pub drain_time: Duration,
     /// Without a request, the connection closes silently after this long. 75 s: longer than the
     /// 60 s for which common balancers keep a connection that idles. Who closes last of the two
     /// never loses a request; where both close at once, one may be on its way.
@@ -47,6 +53,8 @@ impl Default for Limits {
             drain: 64 * 1024,
             head_time: Duration::from_secs(10),
             body_time: Duration::from_secs(30),
+            body_rate: 4 * 1024,
+            drain_time: Duration::from_secs(5),
             idle_time: Duration::from_secs(75),
             release_time: Duration::from_secs(1),
             linger_time: Duration::from_secs(2),

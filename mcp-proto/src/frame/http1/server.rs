@@ -11,6 +11,7 @@ use super::limits::{Idle, deadline};
 use super::scan::HeadScan;
 use super::write::{self, Outgoing};
 use super::{AbortReason, Closing, Limits, Refusal};
+use crate::pace::Pace;
 use crate::time::Instant;
 
 mod read;
@@ -77,6 +78,8 @@ pub struct Server {
     exchange: Exchange,
     life: Life,
     timer: Option<(Instant, Timer)>,
+    /// How the body under way comes.
+    pace: Pace,
     peer_closed: bool,
     /// Set by [`close`](Self::close): the exchange under way is the last.
     is_last: bool,
@@ -137,6 +140,7 @@ enum Timer {
     Idle(Idle),
     Head,
     Body,
+    Drain,
     Linger,
 }
 
@@ -149,6 +153,7 @@ impl Server {
             exchange: Exchange::refused(false),
             life: Life::Open,
             timer: limits.idle(now).map(|(at, idle)| (at, Timer::Idle(idle))),
+            pace: Pace::begin(now),
             peer_closed: false,
             is_last: false,
             input: BytesMut::new(),
@@ -196,7 +201,7 @@ impl Server {
                 self.timer = close.map(|at| (at, Timer::Idle(Idle::Close)));
             }
             Timer::Idle(_) => self.end(Life::Flushing),
-            Timer::Head | Timer::Body => self.refuse_request(now, Refusal::Timeout),
+            Timer::Head | Timer::Body | Timer::Drain => self.refuse_request(now, Refusal::Timeout),
             Timer::Linger => self.end(Life::Closed),
         }
     }
@@ -295,6 +300,19 @@ impl Server {
 
     fn start_timer(&mut self, now: Instant, timer: Timer, wait: Duration) {
         self.timer = deadline(now, wait).map(|at| (at, timer));
+    }
+
+    /// More of the body has come, and more is to come.
+    fn body_came(&mut self, now: Instant, bytes: usize) {
+        self.pace.moved(now, bytes);
+        if self.limits.body_time.is_zero() {
+            self.timer = None;
+            return;
+        }
+        let at = self.pace.deadline(self.limits.body_time, self.limits.body_rate);
+        // What comes late all the same is too late in an instant.
+        let wait = at.saturating_since(now).max(Duration::from_micros(1));
+        self.start_timer(now, Timer::Body, wait);
     }
 
     fn start_idle(&mut self, now: Instant) {

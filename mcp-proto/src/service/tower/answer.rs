@@ -13,6 +13,7 @@ use http_body::Body;
 use super::pipe::pipe;
 use super::{HttpBody, Ongoing};
 use crate::frame::http1::{BodyLength, Refusal};
+use crate::pace::Pace;
 use crate::server::{HttpExchange, HttpRefusal, Machine, ResponseHead};
 use crate::service::drive::Carried;
 use crate::service::{Later, Parts, Runtime, Threading};
@@ -26,7 +27,8 @@ pub struct Answer<B, R: Runtime<M>, M: Threading> {
     /// The request's body, while it is read.
     body: Option<Pin<Box<B>>>,
     /// When the next piece of the body must be there.
-    awaited: Option<Instant>,
+    /// How the body comes, once it was waited for.
+    pace: Option<Pace>,
     detach: fn(Ongoing<R, M>),
 }
 
@@ -39,12 +41,12 @@ where
             let host = ongoing.host().clone();
             host.runtime().detach(ongoing.boxed());
         };
-        Self { ongoing: Some(ongoing), body: Some(Box::pin(body)), awaited: None, detach }
+        Self { ongoing: Some(ongoing), body: Some(Box::pin(body)), pace: None, detach }
     }
 
     /// The refusal of what is too much.
     pub(super) fn busy() -> Self {
-        Self { ongoing: None, body: None, awaited: None, detach: |_| {} }
+        Self { ongoing: None, body: None, pace: None, detach: |_| {} }
     }
 }
 
@@ -62,11 +64,11 @@ impl<B: Body, R: Runtime<M>, M: Threading> Future for Answer<B, R, M> {
             this.ongoing = None;
             return Poll::Ready(Ok(refuse(&HttpRefusal::Busy)));
         }
-        let (body, awaited) = (&mut this.body, &mut this.awaited);
+        let (body, pace) = (&mut this.body, &mut this.pace);
         let head = ready!(ongoing.drive.poll(cx, |drive, now, cx| {
             match drive.machine.poll_head() {
                 Some(head) => Carried::Done(head),
-                None => read(&mut drive.machine, body, awaited, now, cx),
+                None => read(&mut drive.machine, body, pace, now, cx),
             }
         }));
         this.body = None;
@@ -92,7 +94,7 @@ impl<B, R: Runtime<M>, M: Threading> Drop for Answer<B, R, M> {
 fn read<B: Body>(
     machine: &mut HttpExchange<Parts>,
     body: &mut Option<Pin<Box<B>>>,
-    awaited: &mut Option<Instant>,
+    pace: &mut Option<Pace>,
     now: Instant,
     cx: &mut Context<'_>,
 ) -> Carried<ResponseHead> {
@@ -101,9 +103,9 @@ fn read<B: Body>(
     };
     match reading.as_mut().poll_frame(cx) {
         Poll::Ready(Some(Ok(frame))) => {
-            *awaited = None;
             // Trailers say nothing here.
             if let Ok(mut data) = frame.into_data() {
+                pace.get_or_insert(Pace::begin(now)).moved(now, data.remaining());
                 machine.handle_body(now, data.copy_to_bytes(data.remaining()));
             }
         }
@@ -115,7 +117,7 @@ fn read<B: Body>(
             machine.handle_eof(now);
         }
         Poll::Pending => {
-            let until = *awaited.get_or_insert_with(|| now + machine.body_time());
+            let until = machine.body_deadline(pace.get_or_insert(Pace::begin(now)));
             if now < until {
                 return Carried::Nothing(Some(until));
             }

@@ -9,6 +9,7 @@ use super::super::scan::HeadScan;
 use super::super::write::{KEEP, is_token};
 use super::super::{Refusal, request};
 use super::{Event, Exchange, Life, Receive, Send, Server, Timer};
+use crate::pace::Pace;
 use crate::time::Instant;
 
 /// The input buffer grows by so much at least: a whole small request shares one allocation,
@@ -36,6 +37,9 @@ impl Server {
             self.input.reserve(taken.len().max(SPARE));
         }
         self.input.extend_from_slice(taken);
+        if matches!(self.receive, Receive::Sized(_)) {
+            self.body_came(now, taken.len());
+        }
         self.advance(now);
         taken.len()
     }
@@ -47,7 +51,7 @@ impl Server {
             Receive::Sized(length) => {
                 let length = usize::try_from(*length).unwrap_or(usize::MAX);
                 if self.input.len() < length {
-                    return self.start_timer(now, Timer::Body, self.limits.body_time);
+                    return;
                 }
                 if length > 0 {
                     let body = self.input.split_to(length).freeze();
@@ -131,7 +135,8 @@ impl Server {
         };
         self.send = Send::Awaiting;
         self.events.push_back(Event::Head(request.head));
-        self.start_timer(now, Timer::Body, self.limits.body_time);
+        self.pace = Pace::begin(now);
+        self.body_came(now, self.input.len());
         self.advance(now);
     }
 
@@ -148,7 +153,7 @@ impl Server {
                 used
             }
             Ok(used) => {
-                self.start_timer(now, Timer::Body, self.limits.body_time);
+                self.body_came(now, used);
                 used
             }
             Err(error) => {
@@ -174,7 +179,9 @@ impl Server {
         self.receive = Receive::Skip(left);
         match left {
             0 => self.next_exchange(now),
-            _ => self.start_timer(now, Timer::Body, self.limits.body_time),
+            // What is thrown away has its time as a whole, however it comes.
+            _ if matches!(self.timer, Some((_, Timer::Drain))) => {}
+            _ => self.start_timer(now, Timer::Drain, self.limits.drain_time),
         }
     }
 
