@@ -9,7 +9,7 @@ use super::machine::IDS;
 use super::{AskId, CallId, Endpoint, HttpExchange, HttpRefusal, Machine, Notice, Output};
 use crate::effect::{EffectError, EffectId, Reply};
 use crate::frame::http1::server::{Event, Server};
-use crate::frame::http1::{Closing, Refusal, RequestHead};
+use crate::frame::http1::{Closing, KEEP, Refusal, RequestHead};
 use crate::model::{InputRequest, LogMessage, Outcome, Progress};
 use crate::revision::Published;
 use crate::time::{Instant, earlier};
@@ -60,6 +60,12 @@ impl Connection {
     #[cfg(feature = "service")]
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// Bytes of its peer's, and for it, that it holds.
+    #[cfg(feature = "service")]
+    pub(crate) fn held(&self) -> usize {
+        self.http.held() + self.exchanges().map(HttpExchange::held).sum::<usize>()
     }
 
     /// The head of the request that a call came with.
@@ -151,7 +157,11 @@ impl Connection {
         let complete = exchange.is_complete();
         if !exchange.body().is_empty() && (complete || !stalled) {
             let _ = self.http.write_body(exchange.body());
-            exchange.body().clear();
+            let body = exchange.body();
+            body.clear();
+            if body.capacity() > KEEP {
+                *body = Vec::new();
+            }
         }
         if complete {
             self.retire();

@@ -89,6 +89,8 @@ pub struct HttpExchange<H> {
     timer: Option<Instant>,
     /// The server shuts down.
     closing: bool,
+    /// Bytes of the request, which its calls hold.
+    weight: usize,
 }
 
 /// What an exchange works with, empty, for the next one of its connection.
@@ -130,6 +132,7 @@ impl<H: HttpRequest> HttpExchange<H> {
             listening: None,
             timer: None,
             closing: false,
+            weight: 0,
         };
         exchange.begin();
         exchange
@@ -197,7 +200,30 @@ impl<H: HttpRequest> HttpExchange<H> {
     /// `outputs`.
     pub(crate) fn take_buffers(&mut self, outputs: &mut VecDeque<Output>) -> Buffers {
         self.core.move_outputs(outputs);
-        Buffers { outputs: self.core.take_outputs(), body: core::mem::take(self.reply.body()) }
+        let body =
+            Some(core::mem::take(self.reply.body())).filter(|it| it.capacity() <= http1::KEEP);
+        Buffers { outputs: self.core.take_outputs(), body: body.unwrap_or_default() }
+    }
+
+    /// Bytes of the client's request, and for it, that the exchange holds.
+    #[cfg(feature = "service")]
+    pub(crate) fn held(&self) -> usize {
+        let request = match &self.stage {
+            Stage::Body(body) => body.len(),
+            Stage::Done => 0,
+            _ => self.weight,
+        };
+        let queued = match &self.sink {
+            Sink::Log(producer) | Sink::Session(producer) => producer.queued(),
+            Sink::Wire | Sink::Opening { .. } | Sink::Nowhere => 0,
+        };
+        request + queued + self.reply.queued()
+    }
+
+    /// The bounds that it keeps.
+    #[cfg(feature = "service")]
+    pub(crate) fn limits(&self) -> &super::Limits {
+        self.core.endpoint.limits()
     }
 
     // ---- effects ----

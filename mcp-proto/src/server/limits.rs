@@ -29,6 +29,11 @@ pub struct Limits {
     /// Bytes of the URIs that one session, or one request to listen, may be subscribed to, of which
     /// there are at most [`Filter::MOST_URIS`](crate::model::Filter::MOST_URIS). 64 KiB.
     pub subscribed: usize,
+    /// Bytes that all HTTP connections of a process may hold together: requests that are arriving or
+    /// being answered, and output that is not read. Where they hold more, the connection that moved
+    /// nothing for longest is given up. Who holds less than 64 KiB is not counted, nor is what a web
+    /// framework holds. 128 MiB.
+    pub held: usize,
     /// Bytes of output that may wait for a reader before its stream is given up.
     pub queued_bytes: usize,
     /// How long a reply may stay undecided before it becomes a stream, where the client takes one.
@@ -74,6 +79,7 @@ impl Default for Limits {
             parked: 1_024,
             client: 64 << 10,
             subscribed: 64 << 10,
+            held: 128 << 20,
             queued_bytes: 1 << 20,
             undecided: Duration::from_secs(5),
             heartbeat: Duration::from_secs(15),

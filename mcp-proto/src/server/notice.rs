@@ -49,8 +49,12 @@ pub enum Bound {
     Time,
     /// As many connections, or exchanges of a mounted service, are open as may be at once.
     Connections,
+    /// One peer has as many connections open as it may.
+    PeerConnections,
     /// A peer took nothing of what was written to it for too long.
     Unread,
+    /// [`Limits::held`](super::Limits::held): a connection was given up.
+    Held,
     /// [`Limits::queued_bytes`](super::Limits::queued_bytes): a notification was left out.
     Queued,
 }
@@ -152,7 +156,15 @@ impl fmt::Display for Bound {
             Self::Connections => {
                 "as many connections are open as may be at once; the bound is `connections`"
             }
+            Self::PeerConnections => {
+                "closed a connection, since its peer has as many as it may; the bound is \
+                 `connections_per_peer`"
+            }
             Self::Unread => "gave up a connection whose peer took nothing of what it was sent",
+            Self::Held => {
+                "gave up a connection that moved nothing for longest, since all together hold too \
+                 much; the bound is `Limits::held`"
+            }
             Self::Queued => {
                 "left out notifications, since a client does not read its stream; the bound is \
                  `Limits::queued_bytes`"

@@ -9,7 +9,7 @@ use crate::frame::coding::Coding;
 use crate::frame::envelope::RequestId;
 #[cfg(feature = "gzip")]
 use crate::frame::gzip::Gzip;
-use crate::frame::http1::BodyLength;
+use crate::frame::http1::{self, BodyLength};
 use crate::frame::sse;
 
 /// The first part of a response. Framing headers are the carrier's own.
@@ -287,6 +287,12 @@ impl Reply {
         &mut self.body
     }
 
+    /// Bytes that wait to be taken.
+    #[cfg(feature = "service")]
+    pub(crate) fn queued(&self) -> usize {
+        self.body.len()
+    }
+
     fn event(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.spoke = true;
         let mut message = core::mem::take(&mut self.message);
@@ -296,7 +302,9 @@ impl Reply {
             // Neither the name nor the absent id can be refused.
             let _ = sse::append_named(out, "message", None, &message);
         });
-        self.message = message;
+        if message.capacity() <= http1::KEEP {
+            self.message = message;
+        }
     }
 
     /// Appends one piece of a stream that can be read before the next is written.

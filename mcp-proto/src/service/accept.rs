@@ -1,7 +1,7 @@
 //! Accepts connections, until it is told to stop, and sees them to their ends.
 
 use core::future::{Future, poll_fn};
-use core::net::SocketAddr;
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll};
 use core::time::Duration;
@@ -25,6 +25,8 @@ const AT_ONCE: usize = 64;
 pub(crate) struct Terms {
     /// How many connections, or exchanges under a web framework, there are at once.
     pub(crate) most: usize,
+    /// How many connections there are at once from one network; `None` for as many as there may be.
+    pub(crate) most_per_peer: Option<usize>,
     /// How long calls may run on at the end.
     pub(crate) grace: Duration,
     pub(crate) notices: Notices,
@@ -60,7 +62,11 @@ impl<R> Acceptor<'_, R> {
                 }
                 for _ in 0..AT_ONCE {
                     match self.poll_accept(&mut listener, &crowd, timer.as_mut(), &mut pause, cx) {
-                        Poll::Ready((stream, peer)) => serve(stream, peer, crowd.enter()),
+                        Poll::Ready((stream, peer)) => match self.admit::<M>(&crowd, peer) {
+                            Some(member) => serve(stream, peer, member),
+                            // Closing it is the answer: who has so many knows why.
+                            None => drop(stream),
+                        },
                         Poll::Pending => return Poll::Pending,
                     }
                 }
@@ -75,6 +81,18 @@ impl<R> Acceptor<'_, R> {
                 .notices
                 .say(|| "connections were cut off: their calls did not end in time".into());
         }
+    }
+
+    fn admit<M: Threading>(&self, crowd: &Crowd, peer: SocketAddr) -> Option<Member>
+    where
+        R: Runtime<M>,
+    {
+        let Some(most) = self.terms.most_per_peer else { return Some(crowd.enter()) };
+        let member = crowd.enter_from(network(peer.ip()), most);
+        if member.is_none() {
+            self.terms.notices.tell(self.runtime.now(), &Notice::Bound(Bound::PeerConnections));
+        }
+        member
     }
 
     fn poll_accept<L: Listener, M: Threading>(
@@ -114,6 +132,14 @@ impl<R> Acceptor<'_, R> {
                 }
             }
         }
+    }
+}
+
+/// What a peer's address stands for: of IPv6, where anyone has 2^64 of them, the first half.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.into(),
+        IpAddr::V6(address) => Ipv6Addr::from(u128::from(address) >> 64 << 64).into(),
     }
 }
 

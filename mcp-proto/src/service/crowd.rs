@@ -1,10 +1,12 @@
 //! The connections of one listener: how many there are, and how they learn that they are to end.
 
 use core::future::{Future, poll_fn};
+use core::net::IpAddr;
 use core::pin::{Pin, pin};
 use core::sync::atomic::{AtomicU8, Ordering};
 use core::task::{Context, Poll, Waker};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::{Either, select};
@@ -35,6 +37,8 @@ struct Shared {
 struct Members {
     next: u64,
     wakers: HashMap<u64, Option<Waker>>,
+    /// How many came from each network, where that is counted.
+    peers: HashMap<IpAddr, usize>,
     /// Who waits for members to leave.
     waiting: Vec<Waker>,
 }
@@ -52,13 +56,26 @@ impl Members {
 pub(crate) struct Member {
     crowd: Crowd,
     number: u64,
+    /// Where it came from, where that is counted.
+    peer: Option<IpAddr>,
 }
 
 impl Crowd {
     /// Lets one more in.
     pub(crate) fn enter(&self) -> Member {
         let number = self.members().add();
-        Member { crowd: self.clone(), number }
+        Member { crowd: self.clone(), number, peer: None }
+    }
+
+    /// Lets one more in that comes from `network`, unless `most` of there are in.
+    pub(crate) fn enter_from(&self, network: IpAddr, most: usize) -> Option<Member> {
+        let mut members = self.members();
+        let there = members.peers.entry(network).or_default();
+        if *there >= most {
+            return None;
+        }
+        *there += 1;
+        Some(Member { crowd: self.clone(), number: members.add(), peer: Some(network) })
     }
 
     /// Lets one more in, unless `most` are.
@@ -66,7 +83,7 @@ impl Crowd {
     pub(crate) fn enter_below(&self, most: usize) -> Option<Member> {
         let mut members = self.members();
         let number = (members.wakers.len() < most).then(|| members.add())?;
-        Some(Member { crowd: self.clone(), number })
+        Some(Member { crowd: self.clone(), number, peer: None })
     }
 
     /// Waits until fewer than `most` are in.
@@ -155,6 +172,12 @@ impl Drop for Member {
     fn drop(&mut self) {
         let mut members = self.crowd.members();
         members.wakers.remove(&self.number);
+        if let Some(Entry::Occupied(mut there)) = self.peer.map(|peer| members.peers.entry(peer)) {
+            *there.get_mut() -= 1;
+            if *there.get() == 0 {
+                there.remove();
+            }
+        }
         let waiting = core::mem::take(&mut members.waiting);
         drop(members);
         waiting.into_iter().for_each(Waker::wake);

@@ -18,6 +18,8 @@ pub(crate) struct Drive<C, R: Runtime<M>, M: Threading> {
     pub(crate) work: Work<R, M>,
     timer: Pin<Box<R::Timer>>,
     armed: Option<Instant>,
+    /// Since when nothing moves.
+    since: Instant,
 }
 
 /// What came of carrying bytes to and fro.
@@ -32,7 +34,8 @@ pub(crate) enum Carried<T> {
 
 impl<C: Carrier, R: Runtime<M>, M: Threading> Drive<C, R, M> {
     pub(crate) fn new(machine: C, work: Work<R, M>, timer: R::Timer) -> Self {
-        Self { machine, work, timer: Box::pin(timer), armed: None }
+        let since = work.now();
+        Self { machine, work, timer: Box::pin(timer), armed: None, since }
     }
 
     /// Goes on with everything, `carry` included, until nothing is left to do but wait.
@@ -51,7 +54,10 @@ impl<C: Carrier, R: Runtime<M>, M: Threading> Drive<C, R, M> {
             let moved = self.work.advance(&mut self.machine, now, cx);
             let until = match carry(self, now, cx) {
                 Carried::Done(done) => return Poll::Ready(done),
-                Carried::Some => continue,
+                Carried::Some => {
+                    self.since = now;
+                    continue;
+                }
                 Carried::Nothing(until) => until,
             };
             if !due && !moved && self.rest(until, cx).is_pending() {
@@ -78,6 +84,7 @@ impl<C: Carrier, R: Runtime<M>, M: Threading> Drive<C, R, M> {
             self.armed = Some(deadline);
         }
         if self.armed.is_none() || self.timer.as_mut().poll_elapsed(cx).is_pending() {
+            self.work.weigh(&self.machine, 0, self.since, cx.waker());
             return Poll::Pending;
         }
         self.armed = None;

@@ -12,6 +12,7 @@ use futures_util::future::poll_fn;
 use http::Extensions;
 
 use super::live::Live;
+use super::load::Load;
 use super::notices::Notices;
 use super::run::Loop;
 use super::trace;
@@ -38,6 +39,7 @@ struct Inner<R, M: Threading> {
     hub: Arc<dyn Hub>,
     guard: Option<Guard>,
     notices: Notices,
+    load: Load,
 }
 
 /// A machine whose calls may come by HTTP requests.
@@ -55,6 +57,12 @@ pub trait Carrier: Machine {
     /// For how long a peer may take nothing of what is written to it. `None` is for ever, as long
     /// as the stream is open.
     fn patience(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Bytes of its peer's, and for it, that it holds; and how many all of a process may together.
+    /// `None` is for a machine that counts for nothing.
+    fn held(&self) -> Option<(usize, usize)> {
         None
     }
 }
@@ -76,6 +84,10 @@ impl Carrier for Connection {
     fn patience(&self) -> Option<Duration> {
         Some(PATIENCE)
     }
+
+    fn held(&self) -> Option<(usize, usize)> {
+        Some((self.held(), self.endpoint().limits().held))
+    }
 }
 
 impl Carrier for HttpExchange<Parts> {
@@ -86,6 +98,10 @@ impl Carrier for HttpExchange<Parts> {
 
     fn patience(&self) -> Option<Duration> {
         Some(PATIENCE)
+    }
+
+    fn held(&self) -> Option<(usize, usize)> {
+        Some((self.held(), self.limits().held))
     }
 }
 
@@ -140,8 +156,8 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
         hub: Arc<dyn Hub>,
         guard: Option<Guard>,
     ) -> Self {
-        let notices = Notices::default();
-        Self(Arc::new(Inner { live, runtime, sessions, hub, guard, notices }))
+        let (notices, load) = (Notices::default(), Load::default());
+        Self(Arc::new(Inner { live, runtime, sessions, hub, guard, notices, load }))
     }
 
     /// The same, before it is shared, with someone to tell.
@@ -155,6 +171,11 @@ impl<M: Threading, R: Runtime<M>> Host<R, M> {
     /// Whom to tell what happens.
     pub(crate) fn notices(&self) -> &Notices {
         &self.0.notices
+    }
+
+    /// What all its connections hold.
+    pub(crate) fn load(&self) -> &Load {
+        &self.0.load
     }
 
     /// The service, as it is now.

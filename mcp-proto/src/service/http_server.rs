@@ -2,13 +2,13 @@
 
 use core::fmt::{self, Display};
 use core::future::{Future, pending};
-use core::net::{IpAddr, Ipv6Addr, SocketAddr};
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::sync::Arc;
 
 use http::Extensions;
 
-use super::accept::{Acceptor, Terms};
+use super::accept::{Acceptor, Terms, network};
 use super::crowd::{Member, Stage};
 use super::notices::Notices;
 use super::site::Site;
@@ -64,6 +64,7 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
             guard: None,
             terms: Terms {
                 most: Self::CONNECTIONS,
+                most_per_peer: None,
                 grace: Self::SHUTDOWN_GRACE,
                 notices: Notices::default(),
             },
@@ -156,6 +157,14 @@ impl<D: Driver<M>, M: Threading> HttpBuilder<D, M> {
     /// A mounted service counts exchanges, and refuses further ones with 503.
     pub fn connections(mut self, most: usize) -> Self {
         self.terms.most = most.max(1);
+        self
+    }
+
+    /// How many connections one peer may have open at once, and at least one; further ones are closed
+    /// at once. A peer is an IPv4 address, or a network of 64 bits of IPv6. There is no such bound
+    /// unless it is set: behind a proxy all connections have the proxy's address.
+    pub fn connections_per_peer(mut self, most: usize) -> Self {
+        self.terms.most_per_peer = Some(most.max(1));
         self
     }
 
@@ -273,24 +282,13 @@ where
 {
     async fn run(self) {
         let Self { host, endpoint, stream, peer, member } = self;
-        let machine = Connection::new(endpoint, host.runtime().now()).of_peer(network(peer.ip()));
+        let machine =
+            Connection::new(endpoint, host.runtime().now()).of_peer(network(peer.ip()).to_string());
         let mut extensions = Extensions::new();
         extensions.insert(peer);
         let until = member.until(Stage::Draining);
         // How a connection ended concerns its peer, who knows.
         let _ = member.stay(host.run(machine, stream, extensions, until)).await;
-    }
-}
-
-/// The network that an address is charged with: of IPv6, where anyone has 2^64 of them, the first
-/// half.
-fn network(address: IpAddr) -> String {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => {
-            let half = u128::from(address) >> 64 << 64;
-            format!("{}/64", Ipv6Addr::from(half))
-        }
     }
 }
 

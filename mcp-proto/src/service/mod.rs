@@ -70,6 +70,7 @@ pub mod hub;
 pub mod kind;
 mod line;
 mod live;
+mod load;
 mod memory;
 mod need_input;
 mod needs;

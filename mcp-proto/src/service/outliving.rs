@@ -32,7 +32,7 @@ impl<C: Carrier, R: Runtime<M>, M: Threading> Future for Outliving<C, R, M> {
             // Nobody reads it.
             let mut said = Vec::new();
             drive.machine.transmit(&mut said);
-            match (drive.is_idle(), said.is_empty()) {
+            match (drive.is_idle() || drive.work.is_given_up(), said.is_empty()) {
                 (true, _) => Carried::Done(()),
                 (false, true) => Carried::Nothing(None),
                 (false, false) => Carried::Some,

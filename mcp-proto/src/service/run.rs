@@ -11,6 +11,7 @@ use futures_io::{AsyncRead, AsyncWrite};
 use super::host::Carrier;
 use super::work::Work;
 use super::{Outliving, Runtime, Threading, Timer};
+use crate::pace::Pace;
 use crate::server::{Bound, Closing, Notice};
 use crate::time::{Instant, earlier};
 
@@ -25,6 +26,9 @@ const UNWRITTEN: usize = 1 << 20;
 /// For how long a peer may take nothing of the last that is written to it, where it may take its
 /// time otherwise.
 const LAST_WORDS: Duration = Duration::from_secs(10);
+
+/// How many bytes a second a peer has to take of what waits for it, with its patience in hand.
+const LEAST_RATE: u64 = 4 * 1024;
 
 /// How often one poll goes around before other tasks get their turn.
 const ROUNDS: usize = 32;
@@ -41,8 +45,10 @@ pub(crate) struct Loop<C, R: Runtime<M>, M: Threading, S> {
     written: usize,
     reading: Side,
     writing: Side,
-    /// Since when the peer takes nothing.
-    stalled: Option<Instant>,
+    /// How the peer takes what is written, while it does not take all.
+    stalled: Option<Pace>,
+    /// When a byte moved last.
+    moved: Instant,
     /// When the timer goes off at the latest.
     armed: Option<Instant>,
     stopping: bool,
@@ -68,6 +74,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     pub(crate) fn new(stream: S, machine: C, work: Work<R, M>) -> Self {
+        let moved = work.now();
         Self {
             stream,
             machine,
@@ -78,6 +85,7 @@ where
             reading: Side::Open,
             writing: Side::Open,
             stalled: None,
+            moved,
             armed: None,
             stopping: false,
             broken: None,
@@ -99,6 +107,10 @@ where
         }
         for _ in 0..ROUNDS {
             let now = self.work.now();
+            if self.work.is_given_up() && self.broken.is_none() {
+                self.work.tell(&Notice::Bound(Bound::Held));
+                self.break_off(now, ErrorKind::TimedOut.into());
+            }
             let mut moved = self.tick(now);
             self.work.refresh(&mut self.machine, now);
             moved |= self.read(now, cx);
@@ -109,6 +121,8 @@ where
                 return Poll::Ready(self.broken.take().map_or(Ok(()), Err));
             }
             if !moved && self.rest(timer.as_mut(), cx).is_pending() {
+                let around = self.unread.len() + self.unwritten.len() - self.written;
+                self.work.weigh(&self.machine, around, self.moved, cx.waker());
                 return Poll::Pending;
             }
         }
@@ -141,6 +155,7 @@ where
                 self.machine.handle_eof(now);
             }
             Poll::Ready(Ok(read)) => {
+                self.moved = now;
                 let chunk = chunk.get(..read).unwrap_or_default();
                 let taken = self.machine.handle_input(now, chunk);
                 self.unread.extend_from_slice(chunk.get(taken..).unwrap_or_default());
@@ -169,10 +184,10 @@ where
 
     /// When a peer that takes nothing has had its time.
     fn given_up(&self) -> Option<Instant> {
-        let since = self.stalled.filter(|_| self.writing != Side::Closed)?;
+        let pace = self.stalled.filter(|_| self.writing != Side::Closed)?;
         let closes = self.machine.closing() != Closing::Open;
         let patience = self.machine.patience().or(closes.then_some(LAST_WORDS))?;
-        Some(since + patience)
+        Some(pace.deadline(patience, LEAST_RATE))
     }
 
     /// Nothing is left to do until something comes, or time has passed. The timer is set only to
@@ -227,12 +242,16 @@ where
             };
             match polled {
                 Poll::Pending => {
-                    self.stalled.get_or_insert(now);
+                    self.stalled.get_or_insert(Pace::begin(now));
                     return moved;
                 }
                 Poll::Ready(Ok(Some(0))) => self.break_off(now, ErrorKind::WriteZero.into()),
                 Poll::Ready(Ok(Some(written))) => {
                     self.written += written;
+                    self.moved = now;
+                    if let Some(pace) = &mut self.stalled {
+                        pace.moved(now, written);
+                    }
                     self.writing = Side::Unflushed;
                 }
                 Poll::Ready(Ok(None)) => {
@@ -242,7 +261,9 @@ where
                 Poll::Ready(Err(error)) if error.kind() == ErrorKind::Interrupted => {}
                 Poll::Ready(Err(error)) => self.break_off(now, error),
             }
-            self.stalled = None;
+            if self.written == self.unwritten.len() {
+                self.stalled = None;
+            }
             moved = true;
         }
     }
@@ -275,6 +296,8 @@ where
     }
 }
 
+#[cfg(test)]
+mod held_tests;
 #[cfg(test)]
 mod scripted_tests;
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::errands::Errands;
 use super::host::Carrier;
 use super::line::Errand;
 use super::live::{Edition, Live};
+use super::load::Share;
 use super::{Command, Dispatched, Execution, Host, Outbox, Question, Running, Runtime, Threading};
 use crate::effect::{Effect, EffectError, EffectId, Reply};
 use crate::model::{Failure, FailureKind, Outcome};
@@ -34,6 +35,8 @@ pub(crate) struct Work<R, M: Threading> {
     /// The questions that clients have.
     asks: Vec<(AskId, Question)>,
     errands: Errands,
+    /// What its machine holds, among all others.
+    share: Share,
 }
 
 /// An effect that takes its time.
@@ -55,6 +58,7 @@ impl<R, M: Threading> Drop for Work<R, M> {
 impl<R: Runtime<M>, M: Threading> Work<R, M> {
     /// Nothing yet. Calls see `extensions`.
     pub(crate) fn new(host: Host<R, M>, extensions: Extensions) -> Self {
+        let share = host.load().share();
         Self {
             edition: host.current().edition(),
             listed: Live::<M>::FIRST,
@@ -65,6 +69,7 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
             effects: Vec::new(),
             asks: Vec::new(),
             errands: Errands::default(),
+            share,
         }
     }
 
@@ -76,6 +81,24 @@ impl<R: Runtime<M>, M: Threading> Work<R, M> {
     /// Tells the operator.
     pub(crate) fn tell(&self, notice: &Notice) {
         self.host.notices().tell(self.now(), notice);
+    }
+
+    /// Takes note of what the machine holds, with `more` around it; nothing moved since then.
+    pub(crate) fn weigh(
+        &mut self,
+        machine: &(impl Carrier + ?Sized),
+        more: usize,
+        since: Instant,
+        waker: &Waker,
+    ) {
+        if let Some((held, most)) = machine.held() {
+            self.share.hold(held + more, since, most, waker);
+        }
+    }
+
+    /// Whether the machine is to end, since all together hold too much.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.share.is_given_up()
     }
 
     /// Nothing runs.

@@ -29,6 +29,7 @@ pub use head::{Fields, Headers, Method, RequestHead, ResponseHead, Version};
 pub use limits::Limits;
 pub use refusal::Refusal;
 pub use target::Target;
+pub(crate) use write::KEEP;
 pub use write::{BodyLength, SendError};
 
 use crate::time::Instant;

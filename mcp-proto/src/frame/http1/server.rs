@@ -255,6 +255,12 @@ impl Server {
         self.output.len()
     }
 
+    /// How many bytes are held of requests that are not complete, and of output.
+    #[cfg(feature = "service")]
+    pub(crate) fn held(&self) -> usize {
+        self.input.len() + self.body.len() + self.output.len()
+    }
+
     // ---- ending ----
 
     fn peer_left(&mut self, reason: AbortReason, life: Life) {

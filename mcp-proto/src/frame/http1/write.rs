@@ -129,7 +129,7 @@ pub(super) fn fields<N: AsRef<str>, V: AsRef<[u8]>>(
 const FRAMING_FIELDS: [&str; 3] = ["connection", "content-length", "transfer-encoding"];
 
 /// A buffer that grew beyond this is not kept for the next exchange.
-pub(super) const KEEP: usize = 256 * 1024;
+pub(crate) const KEEP: usize = 256 * 1024;
 
 /// Writes the field that tells how the body ends.
 pub(super) fn framing(outgoing: Outgoing, out: &mut Vec<u8>) {

@@ -153,6 +153,7 @@ impl<H: HttpRequest> HttpExchange<H> {
         {
             let body = core::mem::take(body);
             self.stage = Stage::Done;
+            self.weight = body.len();
             self.read_message(body);
         }
     }

@@ -325,8 +325,10 @@ fn http_requests_reach_handlers_with_their_parts_and_the_streams_extensions() {
 }
 
 #[test]
-fn an_http_client_that_falls_asleep_is_given_up_and_one_that_is_slow_is_not() {
-    for (pauses, served) in [([50, 50, 50, 50], true), ([50, 50, 61, 0], false)] {
+fn an_http_client_that_falls_asleep_or_drips_is_given_up_and_one_that_is_slow_is_not() {
+    for (pauses, served) in
+        [([20, 20, 19, 0], true), ([50, 50, 50, 50], false), ([10, 61, 0, 0], false)]
+    {
         let time = VirtualTime::default();
         let service = service(&time);
         let (ours, mut theirs) = pair(16);

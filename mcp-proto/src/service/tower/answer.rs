@@ -14,6 +14,7 @@ use super::pipe::pipe;
 use super::{HttpBody, Ongoing};
 use crate::frame::http1::{BodyLength, Refusal};
 use crate::pace::Pace;
+use crate::server::{Bound, Notice};
 use crate::server::{HttpExchange, HttpRefusal, Machine, ResponseHead};
 use crate::service::drive::Carried;
 use crate::service::{Later, Parts, Runtime, Threading};
@@ -60,6 +61,11 @@ impl<B: Body, R: Runtime<M>, M: Threading> Future for Answer<B, R, M> {
         let Some(ongoing) = &mut this.ongoing else {
             return Poll::Ready(Ok(refuse(&HttpRefusal::Busy)));
         };
+        if ongoing.drive.work.is_given_up() {
+            ongoing.drive.work.tell(&Notice::Bound(Bound::Held));
+            this.ongoing = None;
+            return Poll::Ready(Ok(refuse(&HttpRefusal::Busy)));
+        }
         if ongoing.is_over(cx) {
             this.ongoing = None;
             return Poll::Ready(Ok(refuse(&HttpRefusal::Busy)));

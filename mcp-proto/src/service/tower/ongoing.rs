@@ -86,6 +86,10 @@ impl<R: Runtime<M>, M: Threading> Future for Ongoing<R, M> {
         if this.is_over(cx) {
             return Poll::Ready(());
         }
+        if this.drive.work.is_given_up() {
+            this.drive.work.tell(&Notice::Bound(Bound::Held));
+            return Poll::Ready(());
+        }
         let (pipe, member, stalled) = (&mut this.pipe, &mut this.member, &mut this.stalled);
         this.drive.poll(cx, |drive, now, cx| {
             let carried = match pipe {
