@@ -6,6 +6,8 @@ mod dying;
 mod examples;
 mod http;
 mod local;
+#[cfg(target_os = "linux")]
+mod memory;
 mod mounted;
 mod narrow_pipe;
 mod over_reqwest;

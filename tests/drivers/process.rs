@@ -38,7 +38,18 @@ impl Server {
 
     /// Starts `program` on HTTP; it ends when [`Listening::shut_down`] says so.
     pub(crate) fn on_http(program: &str, arguments: &[&str]) -> (Self, Listening) {
-        Self::listen(Command::new(program).args(arguments).arg("--listen"))
+        Self::on_http_with(program, arguments, &[])
+    }
+
+    /// The same, with these variables of the environment.
+    pub(crate) fn on_http_with(
+        program: &str,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> (Self, Listening) {
+        let mut command = Command::new(program);
+        command.args(arguments).arg("--listen").envs(environment.iter().copied());
+        Self::listen(&mut command)
     }
 
     /// Starts the example `name` on HTTP. Its address is the URL that it names.
@@ -77,6 +88,10 @@ impl Server {
             }
         });
         Self { child, _watchdog: watchdog }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn stdin(&mut self) -> ChildStdin {

@@ -24,8 +24,8 @@ use mcp_proto::server::Limits;
 use mcp_proto::service::client::{Client, ClientDriver};
 use mcp_proto::service::schemars::{self, JsonSchema};
 use mcp_proto::service::{
-    Args, Diagnostics, Driver, Error, Exchange, Extension, HttpBuilder, Json, Registry, Service,
-    Sleep, State, StdioServer, tool,
+    Args, Diagnostics, Driver, Error, Exchange, Extension, HttpBuilder, Json, MemoryHub,
+    MemorySessionStore, Registry, Service, Sleep, State, StdioServer, tool,
 };
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +125,7 @@ async fn whoami(peer: Option<Extension<SocketAddr>>) -> String {
 }
 
 /// How a server under test is started: `--listen` or `--stdio`, then `--grace-ms N`,
-/// `--connections N`, `--address ADDRESS`, `--store ADDRESS` (with feature `stores`), or, on stdio,
+/// `--connections N`, `--small` (it holds no more than 8 MiB of anything), `--address ADDRESS`, `--store ADDRESS` (with feature `stores`), or, on stdio,
 /// `--ends`: it shuts down as soon as it runs, and `--shared-streams`: others may print.
 #[derive(Debug)]
 pub struct Options {
@@ -134,6 +134,7 @@ pub struct Options {
     ends: bool,
     grace: Duration,
     connections: usize,
+    small: bool,
     address: String,
     #[cfg(feature = "stores")]
     store: String,
@@ -157,6 +158,7 @@ impl Options {
             shared: says("--shared-streams"),
             ends: says("--ends"),
             grace: Duration::from_millis(number("--grace-ms").unwrap_or(5_000)),
+            small: says("--small"),
             connections: number("--connections").map_or(1_000, |most| most as usize),
             address: value("--address").map_or_else(|| "127.0.0.1:0".into(), String::clone),
             #[cfg(feature = "stores")]
@@ -190,6 +192,13 @@ pub async fn serve<D: Driver + Sleep>(driver: D) -> Result<(), Error> {
             .await
             .map_err(|error| Error::internal(format!("the store cannot be opened: {error}")))?,
     );
+    let server = match options.small {
+        true => server
+            .sessions(MemorySessionStore::bounded(100_000, SMALL))
+            .hub(MemoryHub::new().bounded(SMALL))
+            .endpoint(|endpoint| endpoint.limits(small())),
+        false => server,
+    };
     let server = server
         .http_sse("/sse", "/messages")
         .connections(options.connections)
@@ -201,6 +210,15 @@ pub async fn serve<D: Driver + Sleep>(driver: D) -> Result<(), Error> {
     server.serve_with_shutdown(end_of_stdin()).await?;
     eprintln!("over");
     Ok(())
+}
+
+/// What a small server holds at most of each kind, in bytes.
+const SMALL: usize = 8 << 20;
+
+fn small() -> Limits {
+    let mut limits = Limits::default();
+    limits.held = SMALL;
+    limits
 }
 
 /// Adds two numbers on the server whose URL is the last word of the command line, and says what

@@ -6,7 +6,25 @@ use crate::frame::http1;
 use crate::frame::json::ScanLimits;
 use crate::revision::ReadLimits;
 
-/// How much of everything a server takes. Each bound is applied to each peer by itself.
+/// How much of everything a server takes. Each bound is applied to each peer by itself, unless it
+/// says otherwise.
+///
+/// # What a process holds at most
+///
+/// | of | at most | by default |
+/// |---|---|---|
+/// | sessions, states of calls that asked, handles, in memory | [`MemorySessionStore::BYTES`] | 64 MiB |
+/// | events, answers and changes, in memory | [`MemoryHub::BYTES`] | 64 MiB |
+/// | requests that arrive or are answered, output that is not read | [`held`](Self::held), and 64 KiB for each connection | 128 MiB, and 640 MiB where all 10,000 connections hold just as much as is not counted |
+/// | calls of one stdio client | [`in_flight`](Self::in_flight) times [`message`](Self::message), and as much as one message waits | 260 MiB |
+/// | one record of any store | [`client`](Self::client) + [`subscribed`](Self::subscribed) and the application's values; or [`message`](Self::message) | 128 KiB; 4 MiB |
+///
+/// What handlers make of a call is the application's. In a shared store the number of records is
+/// bounded by their lives alone. Not all that is given back reaches the system: with glibc, the
+/// environment variable `MALLOC_MMAP_THRESHOLD_=131072` has large blocks given back at once.
+///
+/// [`MemorySessionStore::BYTES`]: ../service/struct.MemorySessionStore.html#associatedconstant.BYTES
+/// [`MemoryHub::BYTES`]: ../service/struct.MemoryHub.html#associatedconstant.BYTES
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

@@ -11,6 +11,7 @@ use futures_io::{AsyncRead, AsyncWrite};
 use super::host::Carrier;
 use super::work::Work;
 use super::{Outliving, Runtime, Threading, Timer};
+use crate::frame::http1;
 use crate::pace::Pace;
 use crate::server::{Bound, Closing, Notice};
 use crate::time::{Instant, earlier};
@@ -121,7 +122,7 @@ where
                 return Poll::Ready(self.broken.take().map_or(Ok(()), Err));
             }
             if !moved && self.rest(timer.as_mut(), cx).is_pending() {
-                let around = self.unread.len() + self.unwritten.len() - self.written;
+                let around = self.unread.capacity() + self.unwritten.capacity();
                 self.work.weigh(&self.machine, around, self.moved, cx.waker());
                 return Poll::Pending;
             }
@@ -243,6 +244,7 @@ where
             match polled {
                 Poll::Pending => {
                     self.stalled.get_or_insert(Pace::begin(now));
+                    self.trim();
                     return moved;
                 }
                 Poll::Ready(Ok(Some(0))) => self.break_off(now, ErrorKind::WriteZero.into()),
@@ -265,6 +267,15 @@ where
                 self.stalled = None;
             }
             moved = true;
+        }
+    }
+
+    /// Of a large reply only what is not written yet is kept, though not moved at every write.
+    fn trim(&mut self) {
+        let left = self.unwritten.len() - self.written;
+        if self.unwritten.capacity() > http1::KEEP && left < self.unwritten.capacity() / 2 {
+            self.unwritten = self.unwritten.split_off(self.written);
+            self.written = 0;
         }
     }
 
