@@ -15,7 +15,7 @@ use crate::revision::ReadLimits;
 /// |---|---|---|
 /// | sessions, states of calls that asked, handles, in memory | [`MemorySessionStore::BYTES`] | 64 MiB |
 /// | events, answers and changes, in memory | [`MemoryHub::BYTES`] | 64 MiB |
-/// | requests that arrive or are answered, output that is not read | [`held`](Self::held), and 64 KiB for each connection | 128 MiB, and 640 MiB where all 10,000 connections hold just as much as is not counted |
+/// | requests that arrive or are answered, output that is not read | [`held`](Self::held), and 16 KiB for each connection | 128 MiB, and 160 MiB where all 10,000 connections hold just as much as is not counted |
 /// | calls of one stdio client | [`in_flight`](Self::in_flight) times [`message`](Self::message), and as much as one message waits | 260 MiB |
 /// | one record of any store | [`client`](Self::client) + [`subscribed`](Self::subscribed) and the application's values; or [`message`](Self::message) | 128 KiB; 4 MiB |
 ///
@@ -49,7 +49,7 @@ pub struct Limits {
     pub subscribed: usize,
     /// Bytes that all HTTP connections of a process may hold together: requests that are arriving or
     /// being answered, and output that is not read. Where they hold more, the connection that moved
-    /// nothing for longest is given up. Who holds less than 64 KiB is not counted, nor is what a web
+    /// nothing for longest is given up. Who holds less than 16 KiB is not counted, nor is what a web
     /// framework holds. 128 MiB.
     pub held: usize,
     /// Bytes of output that may wait for a reader before its stream is given up.

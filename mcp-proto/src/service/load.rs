@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::time::Instant;
 
 /// Who holds less than this is not counted: most connections never take the lock.
-pub(crate) const COUNTED: usize = 64 * 1024;
+pub(crate) const COUNTED: usize = 16 * 1024;
 
 /// The bytes that connections hold. Cloning shares it.
 #[derive(Clone, Default)]
