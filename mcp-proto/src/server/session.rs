@@ -24,6 +24,8 @@ pub(crate) struct Session {
     /// The resources that the client subscribed to: a list that is read where it is wanted, since
     /// calls do not want it.
     pub(crate) subscriptions: Option<Json>,
+    /// The client has not said yet that its handshake is complete: it is told of nothing unasked.
+    pub(crate) is_new: bool,
     /// The application's values, untouched by the protocol.
     pub(crate) values: Option<Json>,
 }
@@ -34,6 +36,8 @@ pub(crate) enum SessionChange {
     LogLevel(LogLevel),
     Subscribe(String),
     Unsubscribe(String),
+    /// The client's handshake is complete (R24-LIFE-05).
+    Complete,
     /// What a handshake settled, where the session is older than that.
     Negotiated(Text, Box<ClientProfile>),
 }
@@ -47,6 +51,9 @@ impl Session {
         record.raw_if("info", self.client.info.as_ref().map(Json::as_bytes));
         record.string_if("level", self.client.log_level.map(LogLevel::as_str));
         record.string_if("owner", self.owner.as_deref());
+        if self.is_new {
+            record.boolean("new", true);
+        }
         record.raw_if("subscriptions", self.subscriptions.as_ref().map(Json::as_bytes));
         record.raw_if("values", self.values.as_ref().map(Json::as_bytes));
         record.end();
@@ -70,13 +77,14 @@ impl Session {
             client,
             owner: text("owner"),
             subscriptions: raw("subscriptions"),
+            is_new: members.get(data, "new").is_some(),
             values: raw("values"),
         })
     }
 
     /// What this session's client is told unasked: every list, and what it subscribed to.
     pub(crate) fn filter(&self) -> Filter {
-        self.subscriptions().filter()
+        if self.is_new { Filter::default() } else { self.subscriptions().filter() }
     }
 
     fn subscriptions(&self) -> Subscriptions {
@@ -100,7 +108,9 @@ impl Session {
                 subscriptions.remove(uri);
                 self.subscriptions = subscriptions.to_json();
             }
+            SessionChange::Complete => self.is_new = false,
             SessionChange::Negotiated(version, client) => {
+                self.is_new = true;
                 self.version = version.clone();
                 self.client = ClientProfile::clone(client);
             }
@@ -131,7 +141,7 @@ pub(crate) fn introduced(
 impl SessionChange {
     /// Whether the session's stream must hear of it.
     pub(crate) fn concerns_streams(&self) -> bool {
-        matches!(self, Self::Subscribe(_) | Self::Unsubscribe(_) | Self::Negotiated(..))
+        !matches!(self, Self::LogLevel(_))
     }
 }
 
@@ -163,6 +173,7 @@ mod tests {
             client,
             owner: Some("sub:a".into()),
             subscriptions: Some(Json::parse(r#"["a://b","c\"d"]"#).unwrap()),
+            is_new: false,
             values,
         };
         let back = Session::decode(&session.encode()).unwrap();

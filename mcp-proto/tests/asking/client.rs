@@ -129,8 +129,10 @@ fn push(
 /// Nothing is published to a session that nobody listens to, or whose stream has read it all.
 fn topics_of_a_quiet_session(way: Way) -> usize {
     match way {
-        Way::Http | Way::Stdio => 0,
-        // The handshake's reply, and the news that there was one.
+        Way::Stdio => 0,
+        // The news that there was a handshake.
+        Way::Http => 1,
+        // The same, and the handshake's reply.
         Way::Sse => 2,
     }
 }

@@ -62,6 +62,61 @@ fn subscriptions_are_heard_of_wherever_they_were_made() {
     }
 }
 
+/// A client whose handshake is answered, and that did not say that it is complete.
+fn unconfirmed(revision: Revision, way: Way, cluster: &mut Cluster<Service>) -> Caller {
+    // Nothing of a revision without handshakes is sent when its conversation opens.
+    let mut caller = Caller::new(Revision::V2026_07_28, way, 3).open(cluster);
+    caller.peer.revision = revision;
+    let hello = caller.peer.hello();
+    let line = caller.send(cluster, &hello);
+    cluster.run();
+    if way == Way::Http {
+        let response = response(cluster, line);
+        caller.peer.session = response.header("mcp-session-id").map(str::to_owned);
+    }
+    caller
+}
+
+#[test]
+fn nothing_is_told_unasked_before_the_handshake_is_complete() {
+    // R24-LIFE-05 and its like of later revisions.
+    for (revision, way) in HANDSHAKE.iter().flat_map(|it| Way::ALL.map(|way| (*it, way))) {
+        for batched in [false, true] {
+            let mut cluster = cluster(3);
+            let mut caller = unconfirmed(revision, way, &mut cluster);
+            let line = match way {
+                Way::Http => caller.listen(&mut cluster, None),
+                _ => caller.line(),
+            };
+            cluster.run();
+            let subscribe =
+                caller.peer.request("resources/subscribe", "\"uri\":\"test://watched\"");
+            caller.send(&mut cluster, &subscribe);
+            cluster.run();
+            let before = caller.heard(&cluster, line).len();
+            for change in [Change::Tools, Change::Prompts, Change::Resources] {
+                announce(&mut cluster, &change);
+            }
+            updated(&mut cluster);
+            let heard = caller.heard(&cluster, line);
+            assert_eq!(heard.len(), before, "{revision} {way:?}: {heard:?}");
+
+            let initialized = caller.peer.initialized();
+            let initialized = match batched && revision == Revision::V2025_03_26 {
+                true => format!("[{initialized}]"),
+                false => initialized,
+            };
+            caller.send(&mut cluster, &initialized);
+            cluster.run();
+            announce(&mut cluster, &Change::Tools);
+            updated(&mut cluster);
+            let heard = caller.heard(&cluster, line);
+            assert!(count(&heard, "tools/list_changed") >= 1, "{revision} {way:?}: {heard:?}");
+            assert!(count(&heard, "resources/updated") >= 1, "{revision} {way:?}: {heard:?}");
+        }
+    }
+}
+
 #[test]
 fn a_second_stream_of_a_session_ends_the_first() {
     for revision in HANDSHAKE {

@@ -1,6 +1,7 @@
 //! A batch: what it asks for besides replies is done first, one after the other, then its calls
 //! run at once (R2503-RPC-17).
 
+use super::message::completes;
 use super::stages::{Stage, Then};
 use super::{HttpExchange, HttpRequest, Task};
 use crate::frame::envelope::RequestId;
@@ -46,6 +47,11 @@ impl<H: HttpRequest> HttpExchange<H> {
         let mut rest = Rest { adapter: *adapter, answers, changes, calls };
         for message in messages {
             match message {
+                Ok(Decoded::Call(call)) if completes(&call) => {
+                    if session.as_ref().is_some_and(|session| session.is_new) {
+                        rest.changes.push((None, SessionChange::Complete));
+                    }
+                }
                 Ok(Decoded::Call(mut call)) => {
                     self.introduce(&mut call, session.as_ref());
                     match batch.add(&published, adapter, call) {

@@ -6,7 +6,7 @@ use super::stages::{Handshake, Held, Stage, Then};
 use super::{HttpExchange, HttpRequest, Task};
 use crate::effect::Effect;
 use crate::frame::envelope::RequestId;
-use crate::model::{Call, Failure, FailureKind, Tool};
+use crate::model::{Call, Failure, FailureKind, Operation, Tool};
 use crate::revision::{
     self, Adapter, Context, Decoded, Established, Incoming, Mirrors, Preamble, Selection,
     Transport, check_parameters,
@@ -77,7 +77,7 @@ impl<H: HttpRequest> HttpExchange<H> {
 
     fn receive(&mut self, adapter: &Adapter, message: &Preamble, session: Option<Session>) {
         match adapter.decode(message, session.as_ref().map(|session| &session.client)) {
-            Decoded::Call(call) if call.is_notification() => self.accept(),
+            Decoded::Call(call) if call.is_notification() => self.notified(&call, session),
             Decoded::Call(call) => self.dispatch(adapter, call, session),
             Decoded::Answered(answered) => self.deliver(adapter, answered),
             Decoded::Cancelled { request, .. } => self.cancel_elsewhere(&request),
@@ -85,6 +85,16 @@ impl<H: HttpRequest> HttpExchange<H> {
             Decoded::Refused(refused) => {
                 self.fail(adapter, refused.id(), &refused.failure);
             }
+        }
+    }
+
+    /// A notification: the end of a handshake is kept, since streams wait for it.
+    fn notified(&mut self, call: &Call, session: Option<Session>) {
+        match session {
+            Some(session) if session.is_new && completes(call) => {
+                self.update(vec![(None, SessionChange::Complete)], Then::Accept);
+            }
+            _ => self.accept(),
         }
     }
 
@@ -143,7 +153,7 @@ impl<H: HttpRequest> HttpExchange<H> {
         }
         let owner = self.core.scope.owner.clone();
         let version = adapter.version.into();
-        let session = Session { version, client, owner, ..Session::default() };
+        let session = Session { version, client, owner, is_new: true, ..Session::default() };
         let handshake = Box::new(Handshake { adapter, call, session, tries: 0 });
         let may_live = match self.session_id() {
             Ok(id) => id.is_some_and(session::is_well_formed),
@@ -239,6 +249,11 @@ impl<H: HttpRequest> HttpExchange<H> {
     pub(super) fn pin(&self) -> Option<&str> {
         self.head.query()?.split('&').find_map(|pair| pair.strip_prefix("mcp="))
     }
+}
+
+/// Whether that is the end of a handshake.
+pub(super) fn completes(call: &Call) -> bool {
+    call.operation() == Operation::HandshakeComplete
 }
 
 /// The id of what came, where it is one request.

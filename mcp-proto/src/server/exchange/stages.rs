@@ -99,6 +99,8 @@ pub(super) struct Update {
 pub(super) enum Then {
     Answer(Adapter, Box<Call>, Answer),
     Batch(Adapter),
+    /// It is taken note of.
+    Accept,
 }
 
 #[derive(Debug)]
@@ -362,6 +364,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                                 batch.replace(adapter, id.as_ref(), &failure);
                             }
                         }
+                        Then::Accept => {}
                     }
                 }
                 if update.changes.is_empty() {
@@ -401,6 +404,7 @@ impl<H: HttpRequest> HttpExchange<H> {
         match update.then {
             Then::Answer(adapter, call, answer) => self.answer(&adapter, &call, answer),
             Then::Batch(_) => self.go_on_with_batch(),
+            Then::Accept => self.accept(),
         }
     }
 }
@@ -409,7 +413,7 @@ impl Update {
     fn id(&self) -> Option<&RequestId> {
         match &self.then {
             Then::Answer(_, call, _) => call.id(),
-            Then::Batch(_) => None,
+            Then::Batch(_) | Then::Accept => None,
         }
     }
 }

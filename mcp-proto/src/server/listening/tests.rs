@@ -20,6 +20,7 @@ fn session(revision: Revision, subscriptions: &[&str]) -> Session {
         version: revision.adapter().version.into(),
         client: ClientProfile::new(None, None),
         owner: None,
+        is_new: false,
         subscriptions: Some(Json::of(subscriptions).unwrap()),
         values: None,
     }

@@ -203,7 +203,7 @@ impl Stdio {
                 handshake.subscriptions.add(uri, most)?;
             }
             SessionChange::Unsubscribe(uri) => handshake.subscriptions.remove(uri),
-            SessionChange::Negotiated(..) => {}
+            SessionChange::Complete | SessionChange::Negotiated(..) => {}
         }
         let filter = handshake.subscriptions.filter();
         if let Some(listening) = self.listening.iter_mut().find(|it| it.request().is_none()) {

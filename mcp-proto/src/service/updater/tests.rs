@@ -183,6 +183,9 @@ fn a_stream_over_http_is_told_once_and_other_connections_see_what_is_new() {
         let greeted = old.receive_until(|text| text.contains("serverInfo")).await;
         let is_session = |line: &&str| line.to_ascii_lowercase().starts_with("mcp-session-id:");
         let session = format!("{}\r\n", greeted.lines().find(is_session).expect("a session"));
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        old.send(&request("POST", &session, &initialized)).await;
+        old.receive_until(|text| text.contains("202 Accepted")).await;
         stream.send(&request("GET", &session, &Value::Null)).await;
         clock.sleep(Duration::from_secs(1)).await;
 

@@ -436,12 +436,26 @@ fn a_head_has_ten_seconds_from_its_first_byte() {
 }
 
 #[test]
-fn a_body_has_to_keep_moving() {
-    let mut server = fed("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nh");
-    let second = T0 + Duration::from_secs(29);
-    server.handle_input(second, b"e");
-    timed_out(&mut server, second + Duration::from_secs(30));
-    assert_eq!(events(&mut server), ["POST /", "408"]);
+fn a_body_has_to_keep_moving_and_to_keep_up() {
+    const HEAD: &str = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n";
+    let pause = Duration::from_secs(30);
+    let later = T0 + Duration::from_secs(29);
+    // What came has to be followed by more within a pause, and by enough.
+    for (first, second, end) in [
+        (0, 0, T0 + pause),
+        (8_192, 0, T0 + pause),
+        (8_192, 8_192, T0 + pause + Duration::from_secs(4)),
+        (1, 1, T0 + pause + Duration::from_micros(488)),
+        (500_000, 400_000, later + pause),
+    ] {
+        let mut server = fed(HEAD);
+        server.handle_input(T0, &vec![b'x'; first]);
+        if second > 0 {
+            server.handle_input(later, &vec![b'x'; second]);
+        }
+        timed_out(&mut server, end);
+        assert_eq!(events(&mut server), ["POST /", "408"], "{first} {second}");
+    }
 }
 
 #[test]
