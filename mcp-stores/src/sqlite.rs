@@ -25,6 +25,10 @@ use crate::sql::{Pace, SqlStorage, fetch, unavailable};
 /// SQLite's busy timeout. What another process publishes is seen within
 /// [`look_again`](SqliteBuilder::look_again); an idle process costs one `PRAGMA` in that time,
 /// however many listen.
+///
+/// A file that is unlinked, moved or replaced while it is served would be one that nobody else sees:
+/// workers that start later open another. On Unix, where that can happen, every operation is an error
+/// from then on that says so; the workers are to be started again.
 #[derive(Clone, Debug)]
 pub struct SqliteStorage(SqlStorage<Connections>);
 
@@ -125,6 +129,8 @@ struct Connections {
     readers: Pool<Sqlite>,
     options: SqliteConnectOptions,
     path: PathBuf,
+    /// Which file that was when it was opened.
+    file: Option<FileId>,
 }
 
 impl Connections {
@@ -137,16 +143,31 @@ impl Connections {
             .busy_timeout(busy)
             .disable_statement_logging();
         let pool = |most| SqlitePoolOptions::new().max_connections(most);
-        let connections = Self {
+        let mut connections = Self {
             writer: pool(1).connect_lazy_with(options.clone()),
             readers: pool(4).connect_lazy_with(options.clone()),
             options,
-            path: path.to_owned(),
+            // Whatever becomes of the working directory.
+            path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+            file: None,
         };
         let schema = format!("BEGIN IMMEDIATE;\n{};\nCOMMIT;", plan.schema().join(";\n"));
         let made = connections.writer.execute(sqlx::raw_sql(&schema)).await;
         made.map_err(|error| connections.failed(&error))?;
+        connections.file = FileId::of(&connections.path);
         Ok(connections)
+    }
+
+    /// Whether the path still leads to the file that is open.
+    fn is_there(&self) -> Result<(), EffectError> {
+        if self.file.is_none() || FileId::of(&self.path) == self.file {
+            return Ok(());
+        }
+        let path = self.path.display();
+        Err(EffectError::Unavailable(format!(
+            "sqlite store ({path}): the file was unlinked, moved or replaced while it is served, so \
+             what is written here would be seen by nobody else; start all workers again"
+        )))
     }
 
     fn failed(&self, error: &sqlx::Error) -> EffectError {
@@ -167,8 +188,31 @@ impl SqlExecutor for Connections {
         sql: &str,
         params: &[Param<'_>],
     ) -> Result<Vec<Row>, EffectError> {
+        self.is_there()?;
         let pool = if statement.only_reads() { &self.readers } else { &self.writer };
         fetch(pool, sql, params).await.map_err(|error| self.failed(&error))
+    }
+}
+
+/// What tells one file from another, whatever their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    #[cfg(unix)]
+    fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(Self { device: metadata.dev(), inode: metadata.ino() })
+    }
+
+    /// Elsewhere a file that is open cannot be unlinked.
+    #[cfg(not(unix))]
+    fn of(_: &Path) -> Option<Self> {
+        None
     }
 }
 
@@ -188,6 +232,7 @@ struct Seen {
 
 impl Watch {
     async fn version(&self, connection: &mut SqliteConnection) -> Result<i64, EffectError> {
+        self.tables.executor().is_there()?;
         let version = sqlx::query_scalar("PRAGMA data_version").fetch_one(connection).await;
         version.map_err(|error| self.tables.executor().failed(&error))
     }

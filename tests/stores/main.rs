@@ -8,5 +8,6 @@ mod outage;
 mod runtime;
 mod settings;
 mod silence;
+mod unlinked;
 mod worker;
 mod workers;
