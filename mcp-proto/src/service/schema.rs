@@ -1,11 +1,15 @@
 //! JSON Schemas of typed arguments and results.
 
+#[cfg(feature = "schema")]
+mod checker;
 mod style;
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
+#[cfg(feature = "schema")]
+pub(crate) use checker::Checker;
 pub use style::SchemaStyle;
 
 use super::declare::Validator;
@@ -149,16 +153,9 @@ pub(crate) fn parse(schema: &Json) -> Result<Value, String> {
 /// Why nothing does, and what to do about it.
 #[cfg(feature = "schema")]
 pub(crate) fn validator(schema: &Json) -> Result<Validator, String> {
-    let compiled = parse(schema)
-        .and_then(|schema| jsonschema::validator_for(&schema).map_err(|error| error.to_string()))
+    let checker = Checker::of(schema)
         .map_err(|why| format!("its input schema is none ({why}); correct it"))?;
-    Ok(Box::new(move |arguments| {
-        let arguments: Value = arguments.decode().map_err(|error| error.to_string())?;
-        compiled.validate(&arguments).map_err(|error| match error.instance_path().as_str() {
-            "" => error.to_string(),
-            path => format!("`{path}`: {error}"),
-        })
-    }))
+    Ok(Box::new(move |arguments| checker.check(arguments)))
 }
 
 /// What checks arguments against a schema.

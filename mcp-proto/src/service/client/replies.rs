@@ -53,7 +53,7 @@ impl ToolReply {
 
     /// Checks the value for programs against what the tool declared to give (R2506-TOOL-12). What a
     /// failed tool gives is not checked (C92). References that lead out of the schema are never
-    /// followed (R26-JSCH-06).
+    /// followed (R26-JSCH-06), and what would take more than a million steps is not begun.
     ///
     /// # Errors
     /// What does not fit, or why nothing can be checked.
@@ -63,10 +63,9 @@ impl ToolReply {
             return Ok(());
         };
         let value = self.result.structured.as_ref().ok_or("it gave no value for programs")?;
-        let read = |json: &Json| json.decode::<serde_json::Value>().map_err(|it| it.to_string());
-        let validator = jsonschema::validator_for(&read(schema)?);
-        let validator = validator.map_err(|error| format!("the output schema is none: {error}"))?;
-        validator.validate(&read(value)?).map_err(|error| error.to_string())
+        let checker = crate::service::schema::Checker::of(schema)
+            .map_err(|why| format!("the output schema is none: {why}"))?;
+        checker.check(value)
     }
 
     /// The whole result, as it came.
