@@ -9,6 +9,7 @@ use async_io::Async;
 use async_std::net::ToSocketAddrs;
 use mcp_proto::service::client::Dial;
 
+use crate::keep_alive::keep_alive;
 use crate::runtime::AsyncStd;
 
 impl Dial for AsyncStd {
@@ -33,6 +34,7 @@ async fn connect(host: String, port: u16) -> io::Result<Async<TcpStream>> {
         match Async::<TcpStream>::connect(address).await {
             Ok(stream) => {
                 stream.get_ref().set_nodelay(true)?;
+                keep_alive(stream.get_ref());
                 return Ok(stream);
             }
             Err(error) => failed = error,

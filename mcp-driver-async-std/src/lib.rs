@@ -4,6 +4,7 @@
 //! serves them; nothing else changes.
 
 mod dial;
+mod keep_alive;
 mod net;
 mod process;
 mod runtime;

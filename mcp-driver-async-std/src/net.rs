@@ -8,6 +8,8 @@ use async_io::Async;
 use async_std::net::ToSocketAddrs;
 use mcp_proto::service::Listener;
 
+use crate::keep_alive::keep_alive;
+
 /// A socket that listens, as [`HttpBuilder::listen`](crate::HttpBuilder::listen) takes it.
 #[derive(Debug)]
 pub struct TcpConnections(Async<TcpListener>);
@@ -50,6 +52,7 @@ impl Listener for TcpConnections {
                 Ok((stream, peer)) => {
                     // Only a socket that is gone already refuses, and reading from it will tell.
                     let _ = stream.set_nodelay(true);
+                    keep_alive(&stream);
                     return Poll::Ready(Async::new(stream).map(|stream| (stream, peer)));
                 }
             }

@@ -7,6 +7,7 @@ use std::io;
 use mcp_proto::service::client::Dial;
 use tokio::net::TcpStream;
 
+use crate::keep_alive::keep_alive;
 use crate::runtime::Tokio;
 use crate::tokio_stream::TokioStream;
 
@@ -29,5 +30,6 @@ impl Dial for Tokio {
 async fn connect(host: String, port: u16) -> io::Result<TokioStream<TcpStream>> {
     let stream = TcpStream::connect((host, port)).await?;
     stream.set_nodelay(true)?;
+    keep_alive(&stream);
     Ok(TokioStream::new(stream))
 }

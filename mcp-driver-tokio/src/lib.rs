@@ -46,6 +46,7 @@ mod readme {}
 #[cfg(feature = "reqwest")]
 mod carrier;
 mod dial;
+mod keep_alive;
 mod net;
 mod process;
 mod runtime;

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use mcp_proto::service::Listener;
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::keep_alive::keep_alive;
 use crate::tokio_stream::TokioStream;
 
 /// A socket that listens, as [`HttpBuilder::listen`](crate::HttpBuilder::listen) takes it.
@@ -35,6 +36,7 @@ impl Listener for TcpConnections {
         self.0.poll_accept(cx).map_ok(|(stream, peer)| {
             // Only a socket that is gone already refuses, and reading from it will tell.
             let _ = stream.set_nodelay(true);
+            keep_alive(&stream);
             (TokioStream::new(stream), peer)
         })
     }

@@ -278,6 +278,11 @@ impl Core {
         }
     }
 
+    /// Whether anything that the application called is under way.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
     /// Whether a request still waits for its answer.
     pub(super) fn awaits(&self, id: i64) -> bool {
         self.requests.contains_key(&id)

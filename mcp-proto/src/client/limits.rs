@@ -52,6 +52,10 @@ pub struct Limits {
     pub redirects: u32,
     /// How often a broken stream is taken up again without news in between. 5.
     pub reconnects: u32,
+    /// The longest time that a stream may be silent which had signs of life before: it has thrice as
+    /// long as it took between two of them, and is opened anew then. [`Duration::MAX`] is for ever;
+    /// a stream that never had any has for ever anyway. 60 s.
+    pub silence: Duration,
     /// The longest time that a server may have its client wait before it comes back. 60 s.
     pub retry_most: Duration,
     /// The shortest time before a client comes back, whatever a server says. 50 ms.
@@ -94,6 +98,7 @@ impl Default for Limits {
             unsent: 1 << 20,
             redirects: 5,
             reconnects: 5,
+            silence: seconds(60),
             retry_most: seconds(60),
             retry_least: Duration::from_millis(50),
             probe: seconds(4),

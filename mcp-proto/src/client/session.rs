@@ -3,6 +3,7 @@
 mod answers;
 mod exchange;
 mod inputs;
+mod pulse;
 mod redirects;
 mod refusals;
 mod requests;
@@ -58,6 +59,8 @@ pub struct Session {
 enum Timer {
     /// An exchange has gone on for long enough after what it was for.
     Enough(ExchangeId),
+    /// A stream that had signs of life has had none for too long.
+    Silent(ExchangeId),
     /// A broken stream is taken up again.
     Resume(i64),
     /// An answer that did not arrive is sent again.
@@ -139,6 +142,7 @@ impl Carrier for Session {
         while let Some(timer) = self.timers.expire(now) {
             match timer {
                 Timer::Enough(exchange) => self.enough(exchange),
+                Timer::Silent(exchange) => self.silent(exchange),
                 Timer::Resume(id) => self.resume(id),
                 Timer::Repeat(number) => self.post_answer(number),
                 Timer::Stand => self.stand(),

@@ -4,6 +4,7 @@ use core::fmt;
 
 use bytes::Bytes;
 
+use super::pulse::Pulse;
 use crate::client::{ClientError, Method, Url};
 use crate::frame::http1::Headers;
 use crate::frame::sse;
@@ -17,6 +18,8 @@ pub(super) struct Exchange {
     pub(super) url: Url,
     /// The request named a session, so that 404 says that it is gone (R2503-SESS-07).
     pub(super) in_session: bool,
+    /// Of an event stream: when something came.
+    pub(super) pulse: Pulse,
 }
 
 /// What an exchange is for.

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::exchange::{Exchange, For, Media, Reading, coding, described, session_id};
+use super::pulse::Pulse;
 use super::redirects::Redirect;
 use super::refusals::{refusal, say};
 use super::{Carrier, ExchangeId, Session, Timer};
@@ -44,6 +45,7 @@ impl Session {
             }
             let decoder = sse::Decoder::new(self.core.config.limits.sse());
             self.read(exchange, Reading::Events(Box::new(decoder)));
+            self.lives(exchange);
             match purpose {
                 For::Standing => self.standing_opened(),
                 For::Everything => {}
@@ -95,6 +97,9 @@ impl Session {
                 decoder.feed(bytes);
                 if is_standing && !bytes.is_empty() {
                     self.standing_heard();
+                }
+                if !bytes.is_empty() {
+                    self.lives(exchange);
                 }
                 self.events(exchange);
             }
@@ -207,6 +212,7 @@ impl Session {
     /// An exchange came to its end in good order.
     fn finish(&mut self, exchange: ExchangeId) {
         self.timers.clear(Timer::Enough(exchange));
+        self.timers.clear(Timer::Silent(exchange));
         let Some(found) = self.exchanges.get(&exchange) else { return };
         match (&found.reading, found.purpose) {
             (Reading::Head(_), _) => {
@@ -273,8 +279,10 @@ impl Session {
     /// another exchange (C67). Gives what the exchange was.
     pub(super) fn spend(&mut self, exchange: ExchangeId) -> Option<Exchange> {
         let (url, reading) = (self.url.clone(), Reading::Nothing);
-        let spent = Exchange { purpose: For::Spent, reading, url, in_session: false };
+        let pulse = Pulse::default();
+        let spent = Exchange { purpose: For::Spent, reading, url, in_session: false, pulse };
         let until = self.core.now + self.core.config.limits.drain;
+        self.timers.clear(Timer::Silent(exchange));
         self.timers.set(Timer::Enough(exchange), until);
         self.exchanges.insert(exchange, spent)
     }
@@ -371,6 +379,7 @@ impl Session {
     /// An exchange ends in disorder.
     pub(super) fn broken(&mut self, exchange: ExchangeId, how: Broken) {
         self.timers.clear(Timer::Enough(exchange));
+        self.timers.clear(Timer::Silent(exchange));
         let Some(found) = self.exchanges.remove(&exchange) else { return };
         if !matches!(how, Broken::Gone(_)) {
             self.core.carry(crate::client::Carry::Close(exchange));

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::exchange::{Exchange, For, Reading, Sent};
+use super::pulse::Pulse;
 use super::{Carriage, Carry, ExchangeId, Method, Outgoing, Session, Timer, Url};
 use crate::client::Open;
 use crate::client::core::{Broken, Purpose};
@@ -121,13 +122,15 @@ impl Session {
         }));
         let in_session = sent.headers.iter().any(|(name, _)| name == "Mcp-Session-Id");
         let reading = Reading::Head(Box::new(sent));
-        self.exchanges.insert(exchange, Exchange { purpose, reading, url, in_session });
+        let pulse = Pulse::default();
+        self.exchanges.insert(exchange, Exchange { purpose, reading, url, in_session, pulse });
         exchange
     }
 
     /// Ends an exchange that nobody needs any more.
     pub(super) fn abandon(&mut self, exchange: ExchangeId) {
         self.timers.clear(Timer::Enough(exchange));
+        self.timers.clear(Timer::Silent(exchange));
         if self.exchanges.remove(&exchange).is_some() {
             self.core.carry(Carry::Close(exchange));
         }

@@ -8,6 +8,7 @@ mod negotiating;
 mod progress;
 mod redirects;
 mod sessions;
+mod silent;
 mod streams;
 mod unreadable;
 
