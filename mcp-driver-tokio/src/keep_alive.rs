@@ -1,20 +1,48 @@
-//! Finding out that the other end is gone, though nobody says so.
+//! TCP's own probes: who forgot an idle connection is noticed, and who would forget it is kept from it.
 
-use std::time::Duration;
+use core::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
 
-/// After so much silence the system asks whether the other end is still there, and again so often.
+/// How long a connection idles before it is probed, and then between probes: below the time after which
+/// common routers and balancers forget one, which is minutes.
 const IDLE: Duration = Duration::from_secs(60);
-const AGAIN: Duration = Duration::from_secs(15);
+const INTERVAL: Duration = Duration::from_secs(15);
 
-/// Has the system watch over a connection: a middlebox or a machine that went away says nothing, and
-/// a stream that only waits would wait for ever.
-pub(crate) fn keep_alive<S>(stream: &S)
-where
-    for<'a> SockRef<'a>: From<&'a S>,
-{
-    let alive = TcpKeepalive::new().with_time(IDLE).with_interval(AGAIN);
+/// Has the system probe the other end while the connection idles.
+pub(crate) fn keep_alive<'a>(stream: impl Into<SockRef<'a>>) {
+    let probes = TcpKeepalive::new().with_time(IDLE).with_interval(INTERVAL);
     // Only a socket that is gone already refuses, and reading from it will tell.
-    let _ = SockRef::from(stream).set_tcp_keepalive(&alive);
+    let _ = stream.into().set_tcp_keepalive(&probes);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::io;
+
+    use mcp_proto::service::Listener;
+    use mcp_proto::service::client::Dial;
+
+    use super::*;
+
+    fn is_probed<'a>(stream: impl Into<SockRef<'a>>) -> io::Result<bool> {
+        let stream = stream.into();
+        Ok(stream.keepalive()?
+            && stream.tcp_keepalive_time()? == IDLE
+            && stream.tcp_keepalive_interval()? == INTERVAL)
+    }
+
+    #[tokio::test]
+    async fn connections_are_probed_at_both_ends() -> io::Result<()> {
+        for address in ["127.0.0.1:0", "localhost:0"] {
+            let mut listener = crate::TcpConnections::bind(address).await?;
+            let at = listener.local_addr()?;
+            let dialled = crate::Tokio::default().dial(at.ip().to_string(), at.port()).await?;
+            let (accepted, _) = poll_fn(|cx| listener.poll_accept(cx)).await?;
+            assert!(is_probed(dialled.get_ref())?);
+            assert!(is_probed(accepted.get_ref())?);
+        }
+        Ok(())
+    }
 }

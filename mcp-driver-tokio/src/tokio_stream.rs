@@ -17,6 +17,11 @@ impl<S> TokioStream<S> {
     pub fn new(stream: S) -> Self {
         Self(stream)
     }
+
+    #[cfg(test)]
+    pub(crate) fn get_ref(&self) -> &S {
+        &self.0
+    }
 }
 
 impl<S: tokio::io::AsyncRead + Unpin> AsyncRead for TokioStream<S> {

@@ -288,6 +288,11 @@ impl Core {
         self.requests.contains_key(&id)
     }
 
+    /// Whether a request is that of a subscription, which has no answer for as long as it goes.
+    pub(super) fn listens_by(&self, id: i64) -> bool {
+        matches!(self.purpose(id), Some(Purpose::Listen(_)))
+    }
+
     pub(super) fn purpose(&self, id: i64) -> Option<Purpose> {
         self.requests.get(&id).map(|sent| sent.purpose)
     }

@@ -52,10 +52,6 @@ pub struct Limits {
     pub redirects: u32,
     /// How often a broken stream is taken up again without news in between. 5.
     pub reconnects: u32,
-    /// The longest time that a stream may be silent which had signs of life before: it has thrice as
-    /// long as it took between two of them, and is opened anew then. [`Duration::MAX`] is for ever;
-    /// a stream that never had any has for ever anyway. 60 s.
-    pub silence: Duration,
     /// The longest time that a server may have its client wait before it comes back. 60 s.
     pub retry_most: Duration,
     /// The shortest time before a client comes back, whatever a server says. 50 ms.
@@ -69,6 +65,14 @@ pub struct Limits {
     pub patience: Duration,
     /// How long a call may take in all, whatever progress it makes (R2503-TIME-04). 1 h.
     pub longest: Duration,
+    /// How long a stream that may go on for ever may be silent, if it showed life before; 60 s.
+    ///
+    /// Signs of life are heartbeats (comments) and messages. Where heartbeats came every n seconds, the
+    /// stream is opened anew after three times n, and after this time at the latest; where only
+    /// messages came, after 30 s at the earliest. Opening anew that brings nothing is done ever more
+    /// rarely, and a server that breaks longer silences than this is left alone. Subscriptions are
+    /// told that they may have [missed](super::Event::Missed) something. [`Duration::MAX`] is for ever.
+    pub silence: Duration,
     /// How long a response may go on after its answer. 2 s.
     pub drain: Duration,
     /// How long the end of a session may take. 2 s (C68).
@@ -98,13 +102,13 @@ impl Default for Limits {
             unsent: 1 << 20,
             redirects: 5,
             reconnects: 5,
-            silence: seconds(60),
             retry_most: seconds(60),
             retry_least: Duration::from_millis(50),
             probe: seconds(4),
             handshake: seconds(30),
             patience: seconds(120),
             longest: seconds(3_600),
+            silence: seconds(60),
             drain: seconds(2),
             goodbye: seconds(2),
         }

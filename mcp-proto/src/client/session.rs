@@ -3,16 +3,17 @@
 mod answers;
 mod exchange;
 mod inputs;
-mod pulse;
 mod redirects;
 mod refusals;
 mod requests;
+mod silence;
 mod streams;
 
 use std::collections::BTreeMap;
 
 use self::answers::Answer;
 use self::exchange::{Exchange, For};
+use self::silence::Rhythm;
 use self::streams::{Standing, Tail};
 use super::core::{Core, Outgoing};
 use super::machine::sealed::Carrier;
@@ -51,6 +52,8 @@ pub struct Session {
     unsent: usize,
     next_answer: u64,
     standing: Standing,
+    /// How the server's streams show that they still stand.
+    rhythm: Rhythm,
     timers: Timers<Timer>,
     next_exchange: u64,
 }
@@ -59,14 +62,14 @@ pub struct Session {
 enum Timer {
     /// An exchange has gone on for long enough after what it was for.
     Enough(ExchangeId),
-    /// A stream that had signs of life has had none for too long.
-    Silent(ExchangeId),
     /// A broken stream is taken up again.
     Resume(i64),
     /// An answer that did not arrive is sent again.
     Repeat(u64),
     /// The server's own stream is opened again.
     Stand,
+    /// A stream has been silent for too long.
+    Silent(ExchangeId),
 }
 
 impl Session {
@@ -88,6 +91,7 @@ impl Session {
             unsent: 0,
             next_answer: 0,
             standing: Standing::default(),
+            rhythm: Rhythm::default(),
             timers: Timers::new(),
             next_exchange: 0,
         };
@@ -142,10 +146,10 @@ impl Carrier for Session {
         while let Some(timer) = self.timers.expire(now) {
             match timer {
                 Timer::Enough(exchange) => self.enough(exchange),
-                Timer::Silent(exchange) => self.silent(exchange),
                 Timer::Resume(id) => self.resume(id),
                 Timer::Repeat(number) => self.post_answer(number),
                 Timer::Stand => self.stand(),
+                Timer::Silent(exchange) => self.silent(exchange),
             }
             self.pump();
         }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use bytes::Bytes;
 
-use super::pulse::Pulse;
+use super::silence::Pulse;
 use crate::client::{ClientError, Method, Url};
 use crate::frame::http1::Headers;
 use crate::frame::sse;
@@ -18,7 +18,7 @@ pub(super) struct Exchange {
     pub(super) url: Url,
     /// The request named a session, so that 404 says that it is gone (R2503-SESS-07).
     pub(super) in_session: bool,
-    /// Of an event stream: when something came.
+    /// The signs of life of its stream.
     pub(super) pulse: Pulse,
 }
 

@@ -3,9 +3,9 @@
 use bytes::Bytes;
 
 use super::exchange::{Exchange, For, Media, Reading, coding, described, session_id};
-use super::pulse::Pulse;
 use super::redirects::Redirect;
 use super::refusals::{refusal, say};
+use super::silence::Pulse;
 use super::{Carrier, ExchangeId, Session, Timer};
 use crate::client::core::{Broken, Place, Purpose};
 use crate::client::negotiation::Evidence;
@@ -45,12 +45,10 @@ impl Session {
             }
             let decoder = sse::Decoder::new(self.core.config.limits.sse());
             self.read(exchange, Reading::Events(Box::new(decoder)));
-            self.lives(exchange);
-            match purpose {
-                For::Standing => self.standing_opened(),
-                For::Everything => {}
-                _ => {}
+            if purpose == For::Standing {
+                self.standing_opened();
             }
+            self.pulse_begins(exchange);
         } else if is_success && matches!(purpose, For::Standing | For::Resume(_) | For::Everything)
         {
             self.broken(
@@ -98,10 +96,10 @@ impl Session {
                 if is_standing && !bytes.is_empty() {
                     self.standing_heard();
                 }
-                if !bytes.is_empty() {
-                    self.lives(exchange);
-                }
                 self.events(exchange);
+                if !bytes.is_empty() {
+                    self.pulse(exchange, bytes);
+                }
             }
             Some(Reading::Unread { .. } | Reading::Nothing | Reading::Head(_)) | None => {}
         }
@@ -211,8 +209,7 @@ impl Session {
 
     /// An exchange came to its end in good order.
     fn finish(&mut self, exchange: ExchangeId) {
-        self.timers.clear(Timer::Enough(exchange));
-        self.timers.clear(Timer::Silent(exchange));
+        self.unwatch(exchange);
         let Some(found) = self.exchanges.get(&exchange) else { return };
         match (&found.reading, found.purpose) {
             (Reading::Head(_), _) => {
@@ -261,6 +258,8 @@ impl Session {
             For::Post(id, completes) => self.posted(id, status, body, completes, refusal),
             For::Standing => match status {
                 405 => self.standing_refused(),
+                // 409: the stream before this one is not over yet, as far as the server knows.
+                409 => self.standing_broke("", None, refusal),
                 _ if refusal.is_transient() => self.standing_broke("", None, refusal),
                 _ => self.standing_given_up(refusal),
             },
@@ -378,8 +377,7 @@ impl Session {
 
     /// An exchange ends in disorder.
     pub(super) fn broken(&mut self, exchange: ExchangeId, how: Broken) {
-        self.timers.clear(Timer::Enough(exchange));
-        self.timers.clear(Timer::Silent(exchange));
+        self.unwatch(exchange);
         let Some(found) = self.exchanges.remove(&exchange) else { return };
         if !matches!(how, Broken::Gone(_)) {
             self.core.carry(crate::client::Carry::Close(exchange));

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::exchange::{Exchange, For, Reading, Sent};
-use super::pulse::Pulse;
+use super::silence::Pulse;
 use super::{Carriage, Carry, ExchangeId, Method, Outgoing, Session, Timer, Url};
 use crate::client::Open;
 use crate::client::core::{Broken, Purpose};
@@ -122,15 +122,22 @@ impl Session {
         }));
         let in_session = sent.headers.iter().any(|(name, _)| name == "Mcp-Session-Id");
         let reading = Reading::Head(Box::new(sent));
-        let pulse = Pulse::default();
-        self.exchanges.insert(exchange, Exchange { purpose, reading, url, in_session, pulse });
+        self.exchanges.insert(
+            exchange,
+            Exchange { purpose, reading, url, in_session, pulse: Pulse::default() },
+        );
         exchange
+    }
+
+    /// Nothing is waited for from this exchange any more.
+    pub(super) fn unwatch(&mut self, exchange: ExchangeId) {
+        self.timers.clear(Timer::Enough(exchange));
+        self.timers.clear(Timer::Silent(exchange));
     }
 
     /// Ends an exchange that nobody needs any more.
     pub(super) fn abandon(&mut self, exchange: ExchangeId) {
-        self.timers.clear(Timer::Enough(exchange));
-        self.timers.clear(Timer::Silent(exchange));
+        self.unwatch(exchange);
         if self.exchanges.remove(&exchange).is_some() {
             self.core.carry(Carry::Close(exchange));
         }

@@ -2,10 +2,8 @@
 
 use core::time::Duration;
 
-use super::exchange::{For, Reading};
-use super::pulse::LEAST;
-use super::{Carriage, Carry, ExchangeId, Session, Timer};
-use crate::client::core::{Broken, Purpose};
+use super::exchange::For;
+use super::{Carriage, ExchangeId, Session, Timer};
 use crate::client::{ClientError, ErrorKind, Ran};
 use crate::revision::Resumption;
 use crate::time::Instant;
@@ -80,39 +78,6 @@ impl Session {
         self.timers.set(Timer::Resume(id), self.core.now + pause);
     }
 
-    /// Something came on an event stream. One that is waited for without end, or that can be taken up
-    /// where it ended, is not waited for once it should have come.
-    pub(super) fn lives(&mut self, exchange: ExchangeId) {
-        let (now, most) = (self.core.now, self.core.config.limits.silence);
-        let Some(found) = self.exchanges.get_mut(&exchange) else { return };
-        found.pulse.sign(now);
-        let is_watched = match (found.purpose, &found.reading) {
-            (For::Standing | For::Everything, _) => true,
-            (For::Request(id) | For::Resume(id), Reading::Events(decoder)) => {
-                let listens = matches!(self.core.purpose(id), Some(Purpose::Listen(_)));
-                listens || !decoder.last_event_id().is_empty()
-            }
-            _ => false,
-        };
-        if let Some(at) = found.pulse.deadline(most).filter(|_| is_watched) {
-            self.timers.set(Timer::Silent(exchange), at);
-        }
-    }
-
-    /// No sign came in time: the flow is forgotten somewhere on the way, or the server hangs.
-    pub(super) fn silent(&mut self, exchange: ExchangeId) {
-        let purpose = self.exchanges.get(&exchange).map(|found| found.purpose);
-        if purpose == Some(For::Everything) && self.core.has_calls() {
-            // It is the session: with it they would be lost, and they have a patience of their own.
-            let at = self.core.now + LEAST;
-            return self.timers.set(Timer::Silent(exchange), at);
-        }
-        let why = "the stream fell silent".to_owned();
-        let error = ClientError::maybe(ErrorKind::Connection(why));
-        self.core.carry(Carry::Close(exchange));
-        self.broken(exchange, Broken::Gone(error));
-    }
-
     /// What a server asked for, within bounds; ever longer where it did not help (R2511-HTTP-21).
     pub(super) fn pause(&self, (retry, attempts): (Option<u64>, u32)) -> Duration {
         let limits = &self.core.config.limits;
@@ -174,6 +139,7 @@ impl Session {
         let from = self.standing.tail.from.clone();
         let exchange = self.get(For::Standing, Some(&from));
         self.standing.state = State::Open(exchange);
+        self.expect_head(exchange);
     }
 
     /// The stream is there.

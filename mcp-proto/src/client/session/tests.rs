@@ -8,7 +8,7 @@ mod negotiating;
 mod progress;
 mod redirects;
 mod sessions;
-mod silent;
+mod silence;
 mod streams;
 mod unreadable;
 
