@@ -1,6 +1,6 @@
 //! URI templates (RFC 6570): what names the resources of a server by pattern (C95).
 //!
-//! URIs are opaque text here: nothing is normalised, and a template matches exactly what it could
+//! URIs are opaque text here: nothing is normalised (a [`Catalog`](crate::model::Catalog) does that), and a template matches exactly what it could
 //! have been expanded to, with two liberties that hand-written URIs need (see
 //! [`UriTemplate::matches`]).
 //!
@@ -88,6 +88,34 @@ impl UriTemplate {
     /// two are (CVE-2026-0621).
     pub fn matches(&self, uri: &str) -> Option<Vec<(&str, String)>> {
         self.program.as_ref().ok()?.run(&self.parts, uri)
+    }
+
+    /// The template whose expansions are the normal forms of this one's, as far as its own text
+    /// decides that: `None` where it is that template itself.
+    pub(crate) fn normal(&self) -> Option<Self> {
+        let mut text = String::with_capacity(self.source.len());
+        let mut rest = self.source.as_str();
+        let mut is_normal = true;
+        loop {
+            let (literal, more) = rest.split_at(rest.find('{').unwrap_or(rest.len()));
+            // Only the first piece has a scheme and a host, which an expression may go on with.
+            let normal = match text.is_empty() && literal.splitn(4, '/').count() == 4 {
+                true => crate::model::normal_uri(literal),
+                false => crate::model::normal_text(literal),
+            };
+            is_normal &= normal == literal;
+            text.push_str(&normal);
+            let (expression, after) = more.split_at(more.find('}').map_or(more.len(), |at| at + 1));
+            text.push_str(expression);
+            rest = after;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        if is_normal {
+            return None;
+        }
+        Self::parse(&text).ok()
     }
 
     /// The names of the variables, in the order of the template, as often as they occur.

@@ -1,5 +1,9 @@
 //! Everything that a server declares, as plain data.
 
+use crate::frame::uri_template::UriTemplate;
+use std::borrow::Cow;
+
+use super::uri::normal_uri;
 use super::{CacheHint, Implementation, Json, Prompt, Resource, ResourceTemplate, Tool};
 
 /// What a server declares. Machines read it; it is replaced whole when a declaration changes.
@@ -21,7 +25,11 @@ pub struct Catalog {
     pub cache: CacheHint,
     tools: Vec<Tool>,
     resources: Vec<Resource>,
+    /// Resources whose URIs are not in their normal form, by that form.
+    spellings: Vec<Spelling>,
     templates: Vec<ResourceTemplate>,
+    /// Templates whose literals are not, with those that are.
+    normal_templates: Vec<(String, UriTemplate)>,
     prompts: Vec<Prompt>,
 }
 
@@ -48,10 +56,17 @@ pub struct Features {
     pub methods: Vec<String>,
 }
 
+/// The normal form of a URI that is declared otherwise.
+#[derive(Clone, Debug)]
+struct Spelling {
+    normal: String,
+    declared: String,
+}
+
 /// Where a resource's URI leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Located<'a> {
-    /// A resource declared at just that URI.
+    /// A resource declared at that URI, or at another spelling of it.
     Resource(&'a str),
     /// A template that the URI fits, with the values of its variables.
     Template {
@@ -75,11 +90,24 @@ impl Catalog {
 
     /// Declares a resource; one at the same URI is replaced and returned.
     pub fn insert_resource(&mut self, resource: Resource) -> Option<Resource> {
+        if let Cow::Owned(normal) = normal_uri(&resource.uri)
+            && !self.spellings.iter().any(|it| it.declared == resource.uri)
+        {
+            let declared = resource.uri.clone();
+            let at = self.spellings.partition_point(|it| it.normal <= normal);
+            self.spellings.insert(at, Spelling { normal, declared });
+        }
         insert(&mut self.resources, resource, |resource| &resource.uri)
     }
 
     /// Declares a resource template; one with the same text is replaced and returned.
     pub fn insert_template(&mut self, template: ResourceTemplate) -> Option<ResourceTemplate> {
+        let text = template.uri_template.as_str();
+        if let Some(normal) = template.uri_template.normal()
+            && !self.normal_templates.iter().any(|(declared, _)| declared == text)
+        {
+            self.normal_templates.push((text.to_owned(), normal));
+        }
         insert(&mut self.templates, template, |template| template.uri_template.as_str())
     }
 
@@ -124,8 +152,14 @@ impl Catalog {
             || self.locate(uri).is_some()
     }
 
-    /// Where `uri` leads: a declared resource first, then the first template that it fits.
+    /// Where `uri` leads: a declared resource first, then the first template that it fits. Where it
+    /// leads nowhere as it is spelt, another spelling of it may: its normal form, compared with those
+    /// of what is declared ([`normal_uri`]).
     pub fn locate(&self, uri: &str) -> Option<Located<'_>> {
+        self.spelt(uri).or_else(|| self.spelt_otherwise(&normal_uri(uri)))
+    }
+
+    fn spelt(&self, uri: &str) -> Option<Located<'_>> {
         if let Some(resource) = find(&self.resources, uri, |resource| &resource.uri) {
             return Some(Located::Resource(&resource.uri));
         }
@@ -133,6 +167,36 @@ impl Catalog {
             let values = declared.uri_template.matches(uri)?;
             Some(Located::Template { template: declared.uri_template.as_str(), values })
         })
+    }
+
+    fn spelt_otherwise(&self, normal: &str) -> Option<Located<'_>> {
+        if let Some(resource) = find(&self.resources, normal, |resource| &resource.uri) {
+            return Some(Located::Resource(&resource.uri));
+        }
+        let at = self.spellings.partition_point(|it| it.normal.as_str() < normal);
+        if let Some(known) = self.spellings.get(at).filter(|it| it.normal == normal) {
+            return Some(Located::Resource(&known.declared));
+        }
+        let own = self.templates.iter().map(|it| (it.uri_template.as_str(), &it.uri_template));
+        let normal_ones = self.normal_templates.iter().map(|(text, it)| (text.as_str(), it));
+        own.chain(normal_ones).find_map(|(template, matching)| {
+            Some(Located::Template { template, values: matching.matches(normal)? })
+        })
+    }
+
+    /// Pairs of resources whose URIs are spellings of one: each is found by its own spelling, and
+    /// only one of them by any other.
+    pub fn spelt_twice(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pairs = self.spellings.windows(2).filter_map(|pair| match pair {
+            [one, other] if one.normal == other.normal => {
+                Some((one.declared.as_str(), other.declared.as_str()))
+            }
+            _ => None,
+        });
+        pairs.chain(self.spellings.iter().filter_map(|it| {
+            let other = find(&self.resources, &it.normal, |resource| &resource.uri)?;
+            Some((other.uri.as_str(), it.declared.as_str()))
+        }))
     }
 }
 
@@ -147,6 +211,71 @@ fn insert<T>(sorted: &mut Vec<T>, item: T, by: impl Fn(&T) -> &str) -> Option<T>
         Err(index) => {
             sorted.insert(index, item);
             None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalog(resources: &[&str], templates: &[&str]) -> Catalog {
+        let mut catalog = Catalog::default();
+        for uri in resources {
+            catalog.insert_resource(Resource::new(*uri, "r"));
+        }
+        for text in templates {
+            let template = UriTemplate::parse(text).expect("a template");
+            catalog.insert_template(ResourceTemplate::new(template, "t"));
+        }
+        catalog
+    }
+
+    #[test]
+    fn what_is_spelt_exactly_so_comes_first_and_other_spellings_lead_there_too() {
+        let one = catalog(&["note://h\u{e9}", "http://h", "a://b%2fc"], &[]);
+        for (asked, found) in [
+            ("note://h\u{e9}", "note://h\u{e9}"),
+            ("note://h%C3%A9", "note://h\u{e9}"),
+            ("note://h%c3%a9", "note://h\u{e9}"),
+            ("http://h/", "http://h"),
+            ("HTTP://H", "http://h"),
+            ("a://b%2Fc", "a://b%2fc"),
+        ] {
+            assert_eq!(one.locate(asked), Some(Located::Resource(found)), "{asked}");
+        }
+        for unknown in ["note://he", "http://h/x", "a://b/c", "note://h\u{e9}/"] {
+            assert_eq!(one.locate(unknown), None, "{unknown}");
+        }
+        let both = catalog(&["note://%41", "note://A"], &[]);
+        assert_eq!(both.locate("note://%41"), Some(Located::Resource("note://%41")));
+        assert_eq!(both.locate("note://A"), Some(Located::Resource("note://A")));
+        assert_eq!(both.spelt_twice().count(), 1);
+        assert_eq!(catalog(&["a://\u{e9}", "a://%c3%a9", "a://e"], &[]).spelt_twice().count(), 1);
+        assert_eq!(one.spelt_twice().count(), 0);
+    }
+
+    #[test]
+    fn a_template_is_found_by_every_spelling_of_what_it_gives() {
+        let text = "FILE:///docs/caf\u{e9}/{name}";
+        let some = catalog(&[], &[text, "item://{id}"]);
+        for asked in [
+            "FILE:///docs/caf\u{e9}/a%20b",
+            "file:///docs/caf%C3%A9/a%20b",
+            "file:///docs/caf%c3%a9/a b",
+        ] {
+            let Some(Located::Template { template, values }) = some.locate(asked) else {
+                panic!("{asked}")
+            };
+            assert_eq!((template, values), (text, vec![("name", "a b".to_owned())]), "{asked}");
+        }
+        let Some(Located::Template { values, .. }) = some.locate("ITEM://h%c3%a9") else {
+            panic!("not found")
+        };
+        assert_eq!(values, [("id", "h\u{e9}".to_owned())]);
+        // Nothing gets out by being spelt otherwise.
+        for escape in ["item://%2e%2e", "item://..", "item://a/../b", "file:///docs/caf%c3%a9/.."] {
+            assert_eq!(some.locate(escape), None, "{escape}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::Catalog;
+use super::uri::is_same;
 use crate::frame::json;
 use crate::frame::uri_template::UriTemplate;
 use crate::frame::writer::Object;
@@ -87,7 +88,7 @@ impl Filter {
             Change::Tools => self.tools,
             Change::Prompts => self.prompts,
             Change::Resources => self.resources,
-            Change::Updated(uri) => self.uris.iter().any(|own| own == uri || fits(own, uri)),
+            Change::Updated(uri) => self.uris.iter().any(|own| is_same(own, uri) || fits(own, uri)),
         }
     }
 

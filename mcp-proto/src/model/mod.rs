@@ -31,6 +31,7 @@ mod session_ref;
 mod text;
 mod texts;
 mod trace;
+mod uri;
 mod values;
 pub(crate) mod view;
 
@@ -75,5 +76,7 @@ pub use session_ref::SessionRef;
 pub use text::Text;
 pub(crate) use texts::{object_of, texts};
 pub use trace::TraceContext;
+pub(crate) use uri::normal_text;
+pub use uri::normal_uri;
 pub use values::Values;
 pub(crate) use view::{View, boolean, copied, elements, number};

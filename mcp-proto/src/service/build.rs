@@ -161,6 +161,12 @@ pub(crate) fn build<M: Threading>(registry: Registry<M>) -> Result<Service<M>, B
     for (name, handler) in methods {
         builder.method(name, handler);
     }
+    for (one, other) in builder.catalog.spelt_twice() {
+        builder.inner.warnings.push(format!(
+            "the resources `{one}` and `{other}` are spellings of one URI: each is found by its \
+             own, and only one by any other; declare one"
+        ));
+    }
     builder.finish(features)
 }
 

@@ -164,7 +164,7 @@ fn templates_hand_in_decoded_variables_and_a_resource_of_that_uri_comes_first() 
     assert_eq!(read_one.body, Body::Text("a b of db://t/a%20b".into()));
     assert_eq!(read_one.uri, "db://t/a%20b");
     assert_eq!(read_one.mime_type.as_deref(), Some("text/plain"));
-    for outside in ["db://t/../x", "db://t/%2e%2e", "DB://t/exact", "", "::"] {
+    for outside in ["db://t/../x", "db://t/%2e%2e", "dc://t/exact", "", "::"] {
         assert_eq!(failure(read(&service, outside)).kind, FailureKind::ResourceNotFound);
     }
 }

@@ -117,6 +117,59 @@ fn nothing_is_told_unasked_before_the_handshake_is_complete() {
     }
 }
 
+/// Two spellings of each: one that is declared or subscribed to, and one that is asked for or changes.
+const SPELLINGS: [(&str, &str); 5] = [
+    ("note://h\u{e9}llo", "note://h%C3%A9llo"),
+    ("note://h%C3%A9llo", "NOTE://h%c3%a9llo"),
+    ("http://example.com", "http://example.com/"),
+    ("http://Example.com/", "http://example.com"),
+    ("file:///caf\u{e9}/%7Ea", "file:///caf%c3%a9/~a"),
+];
+
+#[test]
+fn a_resource_is_found_and_heard_of_under_every_spelling_of_its_uri() {
+    for revision in Revision::ALL {
+        for (declared, asked) in SPELLINGS {
+            let mut catalog = declared_with(declared);
+            catalog.features.subscribe = true;
+            let endpoint = || serving(catalog.clone()).build();
+            let mut cluster = Cluster::new([endpoint(), endpoint()], Service);
+            let mut caller = Caller::new(revision, Way::Http, 2).open(&mut cluster);
+            let uri = format!("\"uri\":\"{asked}\"");
+            let read = caller.peer.request("resources/read", &uri);
+            let line = caller.send(&mut cluster, &read);
+            cluster.run();
+            let heard = caller.heard(&cluster, line).concat();
+            assert!(heard.contains("this is") && heard.contains(asked), "{revision}: {heard}");
+            let line = match revision.adapter().has_handshake {
+                true => {
+                    let subscribe = caller.peer.request("resources/subscribe", &uri);
+                    caller.send(&mut cluster, &subscribe);
+                    caller.listen(&mut cluster, None)
+                }
+                false => {
+                    let wanted =
+                        format!(r#""notifications":{{"resourceSubscriptions":["{asked}"]}}"#);
+                    let listen = caller.peer.request("subscriptions/listen", &wanted);
+                    caller.send(&mut cluster, &listen)
+                }
+            };
+            cluster.run_for(SEC(1));
+            announce(&mut cluster, &Change::Updated(declared.into()));
+            announce(&mut cluster, &Change::Updated("note://other".into()));
+            let heard = caller.heard(&cluster, line);
+            let updates = count(&heard, "notifications/resources/updated");
+            assert_eq!(updates, 1, "{revision} {declared} {asked}: {heard:?}");
+        }
+    }
+}
+
+fn declared_with(uri: &str) -> Catalog {
+    let mut catalog = declared();
+    catalog.insert_resource(mcp_proto::model::Resource::new(uri, "spelt"));
+    catalog
+}
+
 #[test]
 fn a_second_stream_of_a_session_ends_the_first() {
     for revision in HANDSHAKE {
