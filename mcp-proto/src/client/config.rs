@@ -1,6 +1,6 @@
 //! Who the client is, and what it lets a server do.
 
-use super::{Learned, Limits};
+use super::{Learned, Limits, Retry};
 use crate::model::{ClientCapabilities, Implementation, Json, LogLevel};
 use crate::revision::AdapterSet;
 
@@ -29,6 +29,8 @@ pub struct Config {
     /// A lone surrogate in a string of the server's is read as U+FFFD; else its message is refused.
     /// On at first: servers cut text in the middle of a character.
     pub replaces_surrogates: bool,
+    /// A server that is not there yet is tried again in this way; at once it is an error else.
+    pub retry: Option<Retry>,
     /// Bounds.
     pub limits: Limits,
 }
@@ -52,6 +54,7 @@ impl Default for Config {
             cache: false,
             unasked: true,
             replaces_surrogates: true,
+            retry: None,
             limits: Limits::default(),
         }
     }

@@ -8,6 +8,7 @@ mod listening;
 mod negotiating;
 mod outputs;
 mod prompting;
+mod retrying;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -22,6 +23,7 @@ pub(super) use self::negotiating::Broken;
 use self::outputs::Outputs;
 use super::machine::{Event, Output, Server};
 use super::negotiation::Negotiation;
+use super::retry::Attempts;
 use super::timers::Timers;
 use super::{AskId, CallId, Carriage, ClientError, Config, ErrorKind, ListenId};
 use crate::Printable;
@@ -41,6 +43,8 @@ pub struct Core {
     pub(super) now: Instant,
     carriage: Carriage,
     life: Life,
+    /// Those to reach the server, while it cannot be reached.
+    attempts: Attempts,
     server: Option<Arc<Server>>,
     seed: u64,
     next_request: i64,
@@ -117,6 +121,8 @@ enum Timer {
     Establish(ListenId),
     /// The server is looked for again, for those who wait for changes.
     Reconnect,
+    /// The server is tried again, for those who ask for it.
+    Again,
 }
 
 /// Something for the carrier.
@@ -157,6 +163,7 @@ impl Core {
             now,
             carriage,
             life: Life::Idle,
+            attempts: Attempts::default(),
             server: None,
             seed: 0,
             next_request: 1,
@@ -203,6 +210,7 @@ impl Core {
                 Timer::Resume(call) => self.dispatch(call),
                 Timer::Relisten(listen) => self.relisten(listen),
                 Timer::Establish(listen) => self.listening_failed(listen, ErrorKind::TimedOut),
+                Timer::Again => self.connect(now),
                 Timer::Reconnect if self.listeners.is_empty() => {}
                 Timer::Reconnect => self.connect(now),
             }

@@ -80,6 +80,7 @@ mod machine;
 mod negotiation;
 #[cfg(test)]
 mod property_tests;
+mod retry;
 mod session;
 mod stdio;
 mod timers;
@@ -95,6 +96,7 @@ pub use ids::{AskId, CallId, ListenId};
 pub use limits::Limits;
 pub use machine::{Declined, Event, Machine, Output, Question, Server};
 pub use negotiation::{Carriage, Learned, ParseLearnedError};
+pub use retry::Retry;
 pub use session::Session;
 pub use stdio::Stdio;
 pub use url::{InvalidUrl, Url};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{Core, Life, Purpose, Timer, prompting};
 use crate::client::machine::Event;
+use crate::client::retry::Attempts;
 use crate::client::{CallId, ClientError, ErrorKind, Ran};
 use crate::model::mirror::MirroredParam;
 use crate::model::{
@@ -26,6 +27,7 @@ pub(super) struct Call {
     /// It was made again after the session was lost.
     pub(super) renewed: bool,
     pub(super) pages: Pages,
+    pub(super) attempts: Attempts,
 }
 
 /// Where a call stands.
@@ -61,7 +63,7 @@ impl Call {
     }
 
     /// Back to where it waits to be sent for the first time; a list begins at its first page.
-    fn begin_anew(&mut self) {
+    pub(super) fn begin_anew(&mut self) {
         self.stage = Stage::Waiting;
         self.pages = Pages::default();
         if self.request.whole {
@@ -99,6 +101,7 @@ impl Core {
             refreshed: false,
             renewed: false,
             pages: Pages::default(),
+            attempts: Attempts { made: 0, since: Some(self.now) },
         };
         self.calls.insert(id, call);
         self.timers.set(Timer::Longest(id), self.now + longest);
@@ -203,8 +206,13 @@ impl Core {
     pub(in crate::client) fn request_failed(&mut self, id: i64, error: ClientError) {
         let Some(sent) = self.settle(id) else { return };
         match sent.purpose {
-            Purpose::Call(call) => self.fail(call, error),
-            Purpose::Refresh(call) => self.fail(call, ClientError { ran: Ran::Never, ..error }),
+            Purpose::Call(call) | Purpose::Refresh(call) => {
+                let ran = if sent.purpose == Purpose::Call(call) { error.ran } else { Ran::Never };
+                let error = ClientError { ran, ..error };
+                if !self.calls_again(call, &error) {
+                    self.fail(call, error);
+                }
+            }
             Purpose::Listen(listen) => self.listening_broke(listen, error),
             Purpose::Subscribe(listen) => self.subscribed_to(listen, id, false),
             Purpose::Negotiation | Purpose::Aside => {}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Core, Life, Outgoing, Purpose};
 use crate::client::machine::{Event, Server};
 use crate::client::negotiation::{Action, Evidence, Negotiation, Step};
+use crate::client::retry::Attempts;
 use crate::client::{CallId, Carriage, ClientError, ErrorKind, Learned, Ran};
 use crate::model::{Operation, Request};
 use crate::time::Instant;
@@ -13,7 +14,7 @@ use crate::time::Instant;
 impl Core {
     pub(in crate::client) fn connect(&mut self, now: Instant) {
         self.advance(now);
-        if matches!(self.life, Life::Idle) {
+        if matches!(self.life, Life::Idle) && !self.is_pausing() {
             let learned = self.config.learned.clone();
             let step = Negotiation::begin(&self.config.adapters, self.carriage, learned.as_ref());
             self.step(step);
@@ -72,6 +73,9 @@ impl Core {
                 }
             }
             Step::Failed(error) => {
+                if self.tries_again(&error) {
+                    return;
+                }
                 self.life = Life::Idle;
                 self.server = None;
                 for call in self.calls.keys().copied().collect::<Vec<_>>() {
@@ -108,6 +112,7 @@ impl Core {
 
     fn open(&mut self) {
         self.life = Life::Open;
+        self.attempts = Attempts::default();
         let Some(server) = self.server.clone() else { return };
         self.emit(Event::Connected(server.clone()));
         let sets_level = server.description.capabilities.logging && server.adapter.has_handshake;

@@ -9,6 +9,7 @@ use super::silence::Pulse;
 use super::{Carrier, ExchangeId, Session, Timer};
 use crate::client::core::{Broken, Place, Purpose};
 use crate::client::negotiation::Evidence;
+use crate::client::retry::is_the_environment_s;
 use crate::client::{ClientError, ErrorKind, Ran};
 use crate::frame::http1::Headers;
 use crate::frame::sse;
@@ -297,7 +298,9 @@ impl Session {
     ) {
         // Credentials come before all that a body may say (C23, C70).
         let wants_credentials = matches!(refusal.kind, ErrorKind::Unauthorized { .. });
-        if !wants_credentials && !body.trim_ascii().is_empty() {
+        // Where it is tried again, the status says so, and not whoever words it as a message.
+        let comes_back = self.core.config.retry.is_some() && is_the_environment_s(&refusal);
+        if !wants_credentials && !comes_back && !body.trim_ascii().is_empty() {
             self.core.hear(body.into(), Place::Response(id, status));
         }
         if self.core.awaits(id) {

@@ -7,6 +7,7 @@ mod listening;
 mod negotiating;
 mod progress;
 mod redirects;
+mod retrying;
 mod sessions;
 mod silence;
 mod streams;

@@ -6,7 +6,7 @@ use super::asking::{Ask, Asker};
 use super::drive::{Drive, HttpLink, StreamLink};
 use super::inner::{Carried, Hook, Shared};
 use super::{Client, HttpCarrier, Respawn};
-use crate::client::{Config, Event, InvalidUrl, Learned, Limits, Session, Stdio};
+use crate::client::{Config, Event, InvalidUrl, Learned, Limits, Retry, Session, Stdio};
 use crate::model::{Implementation, LogLevel};
 use crate::revision::{AdapterSet, AdapterSetError, Revision};
 use crate::service::{Runtime, Shared as Threads};
@@ -95,6 +95,12 @@ impl ClientBuilder {
     /// Accepts so much from the server, and waits so long.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = limits;
+        self
+    }
+
+    /// Tries a server again that is not there yet, and with [`Retry::calls`] calls that never ran.
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.config.retry = Some(retry);
         self
     }
 

@@ -15,7 +15,7 @@ use super::{
     Ask, Bearer, Client, ClientBuilder, ClientError, Dial, ErrorKind, HttpCarrier, Learned, Limits,
     PoolBuilder, Proxy, Respawn, Tap, Tapped, TokenSource, Wire, WithHeaders,
 };
-use crate::client::Event;
+use crate::client::{Event, Retry};
 use crate::model::LogLevel;
 use crate::revision::{AdapterSet, Revision};
 use crate::service::Sleep;
@@ -155,6 +155,12 @@ impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.way.headers.append(name, value);
         self
+    }
+
+    /// Tries a server again that is not there yet: `connect` fails once the attempts are over. With
+    /// [`Retry::calls`], calls that never ran are made again, too.
+    pub fn retry(self, retry: Retry) -> Self {
+        self.with(|builder| builder.retry(retry))
     }
 
     /// See [`PoolBuilder::proxy`].

@@ -50,6 +50,6 @@ pub use streams::Respawn;
 pub use tap::{Tap, Tapped, TappedBody, Wire};
 
 pub use crate::client::{
-    ClientError, Config, Declined, Erred, ErrorKind, Event, Learned, Limits, Ran, Server,
+    ClientError, Config, Declined, Erred, ErrorKind, Event, Learned, Limits, Ran, Retry, Server,
     Unfollowed,
 };

@@ -1,5 +1,7 @@
 //! The handle over real machines, pipes in memory and virtual time.
 
+mod retrying;
+
 use core::future::{Future, IntoFuture};
 use core::pin::Pin;
 use core::task::{Context, Poll};
