@@ -137,6 +137,7 @@ pub mod client;
 pub mod effect;
 pub mod frame;
 pub mod model;
+mod near;
 mod pace;
 mod printable;
 pub mod revision;

@@ -6,6 +6,7 @@ use crate::frame::writer::Object;
 use crate::model::{
     Call, Detail, Failure, FailureKind, Filter, InArguments, Json, Operation, Reference, Tool,
 };
+use crate::near::nearest;
 use crate::revision::{Adapter, AdapterSet, Published};
 use crate::server::Endpoint;
 
@@ -53,7 +54,8 @@ pub(crate) fn plan(published: &Published, adapter: &Adapter, call: &Call) -> Pla
         | Operation::ListResourceTemplates
         | Operation::ListPrompts => Plan::Answer(Answer::Listing),
         Operation::CallTool => run_if(published.tool(adapter, target).is_some(), || {
-            Failure::new(FailureKind::UnknownTarget, format!("Unknown tool: {}", shown(target)))
+            let names = catalog.tools().iter().map(|tool| &*tool.name);
+            unknown("tool", target, names)
         }),
         Operation::ReadResource => run_if(catalog.locate(target).is_some(), || {
             let message = format!("Resource not found: {}", shown(target));
@@ -160,14 +162,21 @@ fn run_if(known: bool, failure: impl FnOnce() -> Failure) -> Plan {
     if known { Plan::Run } else { Plan::Answer(Answer::Failure(failure())) }
 }
 
+/// There is no such thing; the name may be a slip.
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+    let hint = nearest(name, known).map(|near| format!("; did you mean `{near}`?"));
+    let message = format!("Unknown {what}: {}{}", shown(name), hint.unwrap_or_default());
+    Failure::new(FailureKind::UnknownTarget, message)
+}
+
 fn unknown_method() -> Answer {
     Answer::Failure(Failure::new(FailureKind::UnknownMethod, "Method not found"))
 }
 
 fn get_prompt(published: &Published, call: &Call, name: &str) -> Plan {
     let Some(prompt) = published.catalog().prompt(name) else {
-        let message = format!("Unknown prompt: {}", shown(name));
-        return run_if(false, || Failure::new(FailureKind::UnknownTarget, message));
+        let prompts = published.catalog().prompts();
+        return run_if(false, || unknown("prompt", name, prompts.iter().map(|it| &*it.name)));
     };
     let given = call
         .arguments

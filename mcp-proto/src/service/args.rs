@@ -1,5 +1,7 @@
 //! Arguments to values, and errors that say which argument was wrong.
 
+mod faults;
+
 use core::fmt;
 
 use serde::de::value::MapDeserializer;
@@ -9,25 +11,77 @@ use serde::forward_to_deserialize_any;
 use crate::model::json_decode;
 use crate::model::{Call, Failure, FailureKind, Json, texts};
 
-/// The arguments of a tool. What does not fit is for the model to put right (R26-TOOL-06).
-pub(crate) fn of_tool<T: DeserializeOwned>(call: &Call) -> Result<T, Failure> {
+/// The arguments of a tool with that schema. What does not fit is for the model to put right, all of
+/// it at once (R26-TOOL-06).
+pub(crate) fn of_tool<T: DeserializeOwned>(
+    call: &Call,
+    schema: Option<&Json>,
+) -> Result<T, Failure> {
     let text = call.arguments().map_or(&b"{}"[..], Json::as_bytes);
     json_decode(text).map_err(|_| {
-        // Only what failed is decoded again, with a memory for where it was.
+        let tool = call.target().unwrap_or_default();
+        let failure = |why: &str| {
+            let message = format!("invalid arguments for the tool `{tool}`: {why}");
+            Failure::new(FailureKind::InvalidArguments, message)
+        };
+        if let Some(faults) = schema.and_then(|schema| by_schema(schema, text)) {
+            return failure(&faults);
+        }
+        // The schema has nothing against it. What failed is decoded again, with a memory for where.
         let mut decoder = serde_json::Deserializer::from_slice(text);
         let message = match serde_path_to_error::deserialize::<_, T>(&mut decoder) {
             Ok(_) => "they could not be read".to_owned(),
             Err(error) => {
                 let (path, error) = (error.path().to_string(), error.into_inner().to_string());
                 // The position means nothing to who wrote a value, not a text.
-                let error = error.split(" at line ").next().unwrap_or_default();
-                if path == "." { error.to_owned() } else { format!("`{path}`: {error}") }
+                let error = plain(error.split(" at line ").next().unwrap_or_default());
+                if path == "." { error } else { format!("`{path}`: {error}") }
             }
         };
-        let tool = call.target().unwrap_or_default();
-        let message = format!("invalid arguments for the tool `{tool}`: {message}");
-        Failure::new(FailureKind::InvalidArguments, message)
+        failure(&message)
     })
+}
+
+/// Everything that a schema has against arguments; `None` where that is nothing.
+pub(crate) fn by_schema(schema: &Json, arguments: &[u8]) -> Option<String> {
+    let arguments = serde_json::from_slice(arguments).ok()?;
+    let faults = faults::of(&schema.decode().ok()?, &arguments);
+    (!faults.is_empty()).then(|| faults.join("; "))
+}
+
+/// An error of `serde`'s in JSON's words.
+fn plain(error: &str) -> String {
+    const WORDS: [(&str, &str); 18] = [
+        ("expected u8", "expected an integer from 0 to 255"),
+        ("expected u16", "expected an integer from 0 to 65535"),
+        ("expected u32", "expected an integer from 0 to 4294967295"),
+        ("expected u64", "expected an integer, not negative"),
+        ("expected u128", "expected an integer, not negative"),
+        ("expected usize", "expected an integer, not negative"),
+        ("expected i8", "expected an integer from -128 to 127"),
+        ("expected i16", "expected an integer from -32768 to 32767"),
+        ("expected i32", "expected an integer from -2147483648 to 2147483647"),
+        ("expected i64", "expected an integer"),
+        ("expected i128", "expected an integer"),
+        ("expected isize", "expected an integer"),
+        ("expected f32", "expected a number"),
+        ("expected f64", "expected a number"),
+        ("expected a sequence", "expected an array"),
+        ("expected a map", "expected an object"),
+        ("floating point `", "the number `"),
+        ("missing field `", "missing member `"),
+    ];
+    let found = WORDS.iter().find(|(rust, _)| match error.find(rust) {
+        Some(at) => {
+            !error[at + rust.len()..].starts_with(|next: char| next.is_ascii_alphanumeric())
+        }
+        None => false,
+    });
+    let mut plain = error.to_owned();
+    for (rust, json) in WORDS.iter().filter(|(rust, _)| rust.ends_with('`')).chain(found) {
+        plain = plain.replace(rust, json);
+    }
+    plain
 }
 
 /// The parameters of an extension's method.

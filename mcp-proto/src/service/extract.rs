@@ -30,7 +30,7 @@ impl<M: Threading, T: DeserializeOwned + JsonSchema> FromExchange<M> for Args<T>
     fn from_exchange(scope: &Scope<M>) -> Extraction<'_, Self, M> {
         let call = scope.call();
         let decoded = match call.operation() {
-            Operation::CallTool => args::of_tool(call),
+            Operation::CallTool => args::of_tool(call, scope.input_schema()),
             Operation::GetPrompt => args::of_prompt(call),
             Operation::Extension => args::of_method(call),
             _ => args::of_variables(scope.variables()),

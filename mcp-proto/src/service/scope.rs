@@ -75,6 +75,12 @@ impl<M: Threading> Scope<M> {
         }
     }
 
+    /// The schema of the arguments of the tool that is called.
+    pub(crate) fn input_schema(&self) -> Option<&crate::model::Json> {
+        let name = self.call().target().unwrap_or_default();
+        self.service.catalog().tool(name).map(|tool| &tool.input_schema)
+    }
+
     /// The call as it was decoded.
     pub fn call(&self) -> &Call {
         match &self.call {

@@ -165,6 +165,10 @@ impl<M: Threading> Service<M> {
             let checked = catch_unwind(AssertUnwindSafe(|| validator(arguments)))
                 .map_err(|_| Failure::new(FailureKind::Internal, INTERNAL))?;
             checked.map_err(|why| {
+                // A validator stops at the first of them.
+                let schema = self.0.catalog.tool(name).map(|tool| &tool.input_schema);
+                let all = schema.and_then(|it| args::by_schema(it, arguments.as_bytes()));
+                let why = all.unwrap_or(why);
                 let message = format!("invalid arguments for the tool `{name}`: {why}");
                 Failure::new(FailureKind::InvalidArguments, message)
             })?;

@@ -54,11 +54,41 @@ fn service() -> Service {
 fn wrong_arguments_of_a_tool_are_named_for_the_model() {
     // R26-TOOL-06
     for (name, arguments, parts) in [
-        ("typed", r#"{"text":"a"}"#, &["tool `typed`", "missing field `count`"][..]),
-        ("typed", r#"{"text":"a","count":"3"}"#, &["`count`", "string \"3\"", "u8"]),
-        ("typed", r#"{"text":"a","count":300}"#, &["`count`", "300", "u8"]),
-        ("typed", r#"{"text":"a","count":1,"word":"up"}"#, &["`word`", "`on` or `off`"]),
-        ("nested", r#"{"items":[{"size":1},{"size":-1}]}"#, &["`items[1].size`", "-1"]),
+        ("typed", r#"{"text":"a"}"#, &["tool `typed`", "`count` is missing"][..]),
+        (
+            "typed",
+            r#"{"text":"a","count":"3"}"#,
+            &["`count` must be an integer, and is the string \"3\""],
+        ),
+        ("typed", r#"{"text":"a","count":300}"#, &["`count` must be at most 255, and is 300"]),
+        ("typed", r#"{"text":"a","count":-1}"#, &["`count` must be at least 0, and is -1"]),
+        ("typed", r#"{"text":"a","count":2.5}"#, &["`count` must be an integer, and is 2.5"]),
+        (
+            "typed",
+            r#"{"text":"a","count":1,"word":"up"}"#,
+            &["`word` must be one of \"on\", \"off\", and is the string \"up\""],
+        ),
+        (
+            "typed",
+            r#"{"text":[],"word":"urgent","ratio":"x","flag":0}"#,
+            &[
+                "`count` is missing",
+                "`text` must be a string, and is an array",
+                "`word` must be one of",
+                "`ratio` must be a number",
+                "`flag` must be true or false, and is 0",
+            ],
+        ),
+        (
+            "nested",
+            r#"{"items":[{"size":1},{"size":-1},{},7]}"#,
+            &[
+                "`items[1].size` must be at least 0, and is -1",
+                "`items[2].size` is missing",
+                "`items[3]` must be an object, and is 7",
+            ],
+        ),
+        ("typed", "[]", &["must be an object, and is an array"]),
     ] {
         let failure = failure(outcome(&service(), call(Operation::CallTool, name, arguments)));
         assert_eq!(failure.kind, FailureKind::InvalidArguments);
@@ -66,10 +96,13 @@ fn wrong_arguments_of_a_tool_are_named_for_the_model() {
             assert!(failure.message.contains(part), "{failure}\nlacks: {part}");
         }
         assert!(!failure.message.contains("line"), "positions mean nothing here: {failure}");
+        for rust in ["u8", "u32", "i64", "f64", "struct", "field", "sequence"] {
+            assert!(!failure.message.contains(rust), "{failure}");
+        }
     }
     let missing = call(Operation::CallTool, "nested", "{}");
     let missing = crate::model::Call { arguments: None, ..missing };
-    assert!(failure(outcome(&service(), missing)).message.contains("missing field `items`"));
+    assert!(failure(outcome(&service(), missing)).message.contains("`items` is missing"));
 }
 
 #[test]
@@ -157,4 +190,61 @@ fn integers_are_taken_however_they_are_written() {
     let decoded: Vec<u16> = crate::model::Json::parse("[2.0, 3e1]").unwrap().decode().unwrap();
     assert_eq!(decoded, [2, 30]);
     assert!(crate::model::Json::parse("[2.5]").unwrap().decode::<Vec<u16>>().is_err());
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Strict {
+    #[expect(dead_code)]
+    recipient: String,
+    #[expect(dead_code)]
+    subject: Option<String>,
+}
+
+#[test]
+fn a_member_that_is_unknown_is_named_with_the_one_that_was_meant() {
+    let service = Registry::new("test", "1")
+        .tool(tool("send", |_: Args<Strict>| async { "sent" }))
+        .build()
+        .expect("valid");
+    let sent = r#"{"recipent":"a","subject":null,"xyz":1}"#;
+    let refused = failure(outcome(&service, call(Operation::CallTool, "send", sent))).message;
+    for part in [
+        "`recipient` is missing",
+        "`recipent` is unknown; did you mean `recipient`?",
+        "`xyz` is unknown",
+    ] {
+        assert!(refused.contains(part), "{refused}");
+    }
+    assert!(!refused.contains("subject"), "null is as good as nothing: {refused}");
+}
+
+#[test]
+fn what_only_the_type_knows_is_told_in_the_words_of_json_too() {
+    // The schema allows what the type does not read.
+    let service = Registry::new("test", "1")
+        .tool(tool("typed", show).input_schema(serde_json::json!({ "type": "object" })))
+        .build();
+    let Ok(service) = service else { return };
+    for (sent, part) in [
+        (r#"{"text":"a","count":"3"}"#, "expected an integer from 0 to 255"),
+        (r#"{"text":"a","count":2.5}"#, "the number `2.5`"),
+        (r#"{"count":1}"#, "missing member `text`"),
+        (r#"{"text":"a","count":1,"ratio":[]}"#, "expected a number"),
+    ] {
+        let refused = failure(outcome(&service, call(Operation::CallTool, "typed", sent))).message;
+        assert!(refused.contains(part), "{refused}");
+    }
+}
+
+#[test]
+fn no_more_is_told_or_looked_at_than_a_model_can_use() {
+    let many: Vec<_> = (0..100_000).map(|n| serde_json::json!({ "size": -n - 1 })).collect();
+    let sent = serde_json::json!({ "items": many }).to_string();
+    let refused = failure(outcome(&service(), call(Operation::CallTool, "nested", &sent))).message;
+    assert_eq!(refused.matches("must be at least 0").count(), 10, "{refused}");
+    assert!(refused.len() < 2_000);
+    let long = serde_json::json!({ "text": 1, "count": "x".repeat(100_000) }).to_string();
+    let refused = failure(outcome(&service(), call(Operation::CallTool, "typed", &long))).message;
+    assert!(refused.len() < 500, "{refused}");
 }
