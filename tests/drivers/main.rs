@@ -2,6 +2,7 @@
 
 mod client;
 mod command_line;
+mod cookies;
 mod dying;
 mod examples;
 mod http;

@@ -12,10 +12,10 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use super::child::{Child, ChildProcess};
 use super::process::Process;
 use super::{
-    Ask, Bearer, Client, ClientBuilder, ClientError, Dial, ErrorKind, HttpCarrier, Learned, Limits,
-    PoolBuilder, Proxy, Respawn, Tap, Tapped, TokenSource, Wire, WithHeaders,
+    Ask, Bearer, Client, ClientBuilder, ClientError, Cookies, Dial, ErrorKind, HttpCarrier,
+    Learned, Limits, PoolBuilder, Proxy, Respawn, Tap, Tapped, TokenSource, Wire, WithHeaders,
 };
-use crate::client::{Event, Retry};
+use crate::client::{Event, Retry, Url};
 use crate::model::LogLevel;
 use crate::revision::{AdapterSet, Revision};
 use crate::service::Sleep;
@@ -42,7 +42,7 @@ impl<D: ClientDriver> Client<D> {
     /// A client of the server at `url`, to be connected.
     pub fn http(url: impl Into<String>) -> Connect<Http, D> {
         let (pool, headers) = (PoolBuilder::new(), HeaderMap::new());
-        Connect::new(Http { url: url.into(), pool, headers, tokens: () })
+        Connect::new(Http { url: url.into(), pool, headers, tokens: (), cookies: false })
     }
 
     /// A client of a server that `command`, a program and its arguments, starts; no shell is
@@ -132,6 +132,8 @@ pub struct Http<T = ()> {
     pool: PoolBuilder,
     headers: HeaderMap,
     tokens: T,
+    /// The server's cookies are kept.
+    cookies: bool,
 }
 
 /// Without the URL's query, values of headers, and tokens: they may be secrets.
@@ -154,6 +156,13 @@ impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
     /// Adds a header to every request. What the protocol itself sends is not to be repeated.
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.way.headers.append(name, value);
+        self
+    }
+
+    /// Keeps the server's cookies and sends them back, to its origin alone, for as long as the client
+    /// lives: for balancers that tell workers apart by one. Off at first. See [`Cookies`].
+    pub fn cookies(mut self, keep: bool) -> Self {
+        self.way.cookies = keep;
         self
     }
 
@@ -182,8 +191,8 @@ impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
 
     /// Adds a bearer token to every request (R26-ATOK-01): a `String`, or a source of them.
     pub fn bearer<S: TokenSource>(self, tokens: S) -> Connect<Http<S>, D> {
-        let Http { url, pool, headers, tokens: _ } = self.way;
-        let way = Http { url, pool, headers, tokens };
+        let Http { url, pool, headers, tokens: _, cookies } = self.way;
+        let way = Http { url, pool, headers, tokens, cookies };
         Connect { builder: self.builder, tap: self.tap, way, driver: PhantomData }
     }
 
@@ -211,7 +220,15 @@ impl<T: TokenSource, D: ClientDriver> Connect<Http<T>, D> {
         driver: D,
         carrier: impl HttpCarrier,
     ) -> Result<Client<D>, ClientError> {
-        let Http { url, pool: _, headers, tokens } = self.way;
+        let Http { url, pool: _, headers, tokens, cookies } = self.way;
+        let origin = Url::parse(&url);
+        let carrier = match origin.ok().filter(|_| cookies) {
+            Some(origin) => {
+                let clock = driver.clone();
+                Cookies::new(carrier, &origin, move || clock.wall())
+            }
+            None => Cookies::none(carrier),
+        };
         let carrier = WithHeaders::with(carrier, headers);
         let client = match self.tap {
             Some(tap) => {

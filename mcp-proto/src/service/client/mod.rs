@@ -12,6 +12,7 @@ mod builder;
 mod calls;
 mod child;
 mod connect;
+mod cookies;
 mod drive;
 mod exchanges;
 mod handle;
@@ -35,6 +36,7 @@ pub use builder::ClientBuilder;
 pub use calls::{Pages, Pending, ProgressUpdates, Running};
 pub use child::{Child, ChildProcess, Pipes};
 pub use connect::{ClientDriver, Connect, Http, StartProcess};
+pub use cookies::Cookies;
 pub use exchanges::{CarryError, HttpCarrier};
 #[cfg(feature = "tls")]
 pub use futures_rustls::rustls;

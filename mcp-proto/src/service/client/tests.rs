@@ -1,5 +1,6 @@
 //! The handle over real machines, pipes in memory and virtual time.
 
+mod balanced;
 mod retrying;
 
 use core::future::{Future, IntoFuture};
