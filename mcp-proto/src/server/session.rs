@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::Limits;
+use super::intake::SHAKEN;
 use super::subscriptions::Subscriptions;
 use crate::frame::json;
 use crate::frame::writer::Object;
@@ -38,8 +39,8 @@ pub(crate) enum SessionChange {
     Unsubscribe(String),
     /// The client's handshake is complete (R24-LIFE-05).
     Complete,
-    /// What a handshake settled, where the session is older than that.
-    Negotiated(Text, Box<ClientProfile>),
+    /// What a handshake settled, where the session is older than that; once, if so.
+    Negotiated(Text, Box<ClientProfile>, bool),
 }
 
 impl Session {
@@ -94,7 +95,7 @@ impl Session {
     /// Makes the change.
     ///
     /// # Errors
-    /// Where a session does not hold so much. Nothing has changed then.
+    /// Where a session does not hold so much, or was settled already. Nothing has changed then.
     pub(crate) fn apply(&mut self, change: &SessionChange, limits: &Limits) -> Result<(), Failure> {
         match change {
             SessionChange::LogLevel(level) => self.client.log_level = Some(*level),
@@ -109,7 +110,11 @@ impl Session {
                 self.subscriptions = subscriptions.to_json();
             }
             SessionChange::Complete => self.is_new = false,
-            SessionChange::Negotiated(version, client) => {
+            // Of two that come at once, the one that is kept first counts.
+            SessionChange::Negotiated(.., true) if !self.version.is_empty() => {
+                return Err(Failure::new(FailureKind::Malformed, SHAKEN));
+            }
+            SessionChange::Negotiated(version, client, _) => {
                 self.is_new = true;
                 self.version = version.clone();
                 self.client = ClientProfile::clone(client);

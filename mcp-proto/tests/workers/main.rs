@@ -16,4 +16,5 @@ mod properties;
 mod resuming;
 mod retrying;
 mod service;
+mod shaking;
 mod strangers;

@@ -147,7 +147,8 @@ impl<H: HttpRequest> HttpExchange<H> {
                 let failure = Failure::new(FailureKind::Malformed, intake::SHAKEN);
                 return self.answer(&adapter, &call, Answer::Failure(failure));
             }
-            let change = SessionChange::Negotiated(adapter.version.into(), Box::new(client));
+            let client = Box::new(client);
+            let change = SessionChange::Negotiated(adapter.version.into(), client, once);
             let then = Then::Answer(adapter, Box::new(call), Answer::Description);
             return self.update(vec![(None, change)], then);
         }
