@@ -394,7 +394,8 @@ impl Core {
             Purpose::Aside => self.forget(id, "no answer in time"),
             Purpose::Subscribe(listen) => {
                 self.forget(id, "no answer in time");
-                self.subscribed_to(listen, id, false);
+                // Who is silent has refused nothing, and nothing is in force.
+                self.listening_failed(listen, ErrorKind::TimedOut);
             }
         }
     }

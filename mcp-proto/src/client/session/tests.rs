@@ -5,6 +5,7 @@ mod asking;
 mod bounded;
 mod listening;
 mod negotiating;
+mod oldest;
 mod progress;
 mod redirects;
 mod retrying;

@@ -1,3 +1,4 @@
+mod listening;
 mod unreadable;
 
 use std::sync::Arc;
