@@ -12,8 +12,11 @@ use sqlx::{ConnectOptions, Executor};
 use crate::runtime::Runtime;
 use crate::worker::{TTL, Worker};
 
-/// Everything that takes a file away, by what was done.
-const GONE: [(&str, fn(&Path)); 5] = [
+/// What was done to a file, and the doing of it.
+type Deed = (&'static str, fn(&Path));
+
+/// Everything that takes a file away.
+const GONE: [Deed; 5] = [
     ("unlinked", |file| fs::remove_file(file).expect("unlinked")),
     ("moved", |file| fs::rename(file, file.with_extension("old")).expect("moved")),
     ("replaced by an empty file", |file| {

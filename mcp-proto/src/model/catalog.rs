@@ -116,6 +116,19 @@ impl Catalog {
         insert(&mut self.prompts, prompt, |prompt| &prompt.name)
     }
 
+    /// Only what has such scopes.
+    pub(super) fn retain(&mut self, keep: impl Fn(&[String]) -> bool) {
+        self.tools.retain(|tool| keep(&tool.scopes));
+        self.prompts.retain(|prompt| keep(&prompt.scopes));
+        self.resources.retain(|resource| keep(&resource.scopes));
+        self.templates.retain(|template| keep(&template.scopes));
+        let there = &self.resources;
+        self.spellings.retain(|it| there.iter().any(|resource| resource.uri == it.declared));
+        let there = &self.templates;
+        self.normal_templates
+            .retain(|(text, _)| there.iter().any(|it| it.uri_template.as_str() == text));
+    }
+
     /// The tools, by name.
     pub fn tools(&self) -> &[Tool] {
         &self.tools

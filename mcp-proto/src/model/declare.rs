@@ -126,6 +126,8 @@ pub struct Resource {
     pub icons: Vec<Icon>,
     /// The `_meta` of the declaration, or of the link.
     pub meta: Option<Json>,
+    /// The scopes that a caller needs, where callers are asked who they are.
+    pub scopes: Vec<String>,
 }
 
 impl Resource {
@@ -141,6 +143,7 @@ impl Resource {
             annotations: None,
             icons: Vec::new(),
             meta: None,
+            scopes: Vec::new(),
         }
     }
 }
@@ -165,6 +168,8 @@ pub struct ResourceTemplate {
     pub icons: Vec<Icon>,
     /// The declaration's `_meta`.
     pub meta: Option<Json>,
+    /// The scopes that a caller needs, where callers are asked who they are.
+    pub scopes: Vec<String>,
 }
 
 impl ResourceTemplate {
@@ -179,6 +184,7 @@ impl ResourceTemplate {
             annotations: None,
             icons: Vec::new(),
             meta: None,
+            scopes: Vec::new(),
         }
     }
 }
@@ -199,6 +205,8 @@ pub struct Prompt {
     pub icons: Vec<Icon>,
     /// The declaration's `_meta`.
     pub meta: Option<Json>,
+    /// The scopes that a caller needs, where callers are asked who they are.
+    pub scopes: Vec<String>,
 }
 
 impl Prompt {
@@ -211,6 +219,7 @@ impl Prompt {
             arguments: Vec::new(),
             icons: Vec::new(),
             meta: None,
+            scopes: Vec::new(),
         }
     }
 }

@@ -27,6 +27,7 @@ mod reply;
 mod request;
 mod result;
 mod round;
+mod scopes;
 mod session_ref;
 mod text;
 mod texts;

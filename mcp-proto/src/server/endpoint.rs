@@ -37,6 +37,7 @@ pub(crate) struct Shared {
     pub(crate) require_session: bool,
     pub(crate) allow_reinitialize: bool,
     pub(crate) ask_in_arguments: bool,
+    pub(crate) lists_what_is_allowed: bool,
 }
 
 /// What of a protected resource is here.
@@ -98,6 +99,7 @@ impl Endpoint {
             allow_delete: false,
             require_session: false,
             allow_reinitialize: false,
+            lists_what_is_allowed: false,
             ask_in_arguments: true,
         }
     }
@@ -198,6 +200,7 @@ pub struct EndpointBuilder {
     namespace: String,
     allow_delete: bool,
     require_session: bool,
+    lists_what_is_allowed: bool,
     allow_reinitialize: bool,
     ask_in_arguments: bool,
 }
@@ -302,6 +305,14 @@ impl EndpointBuilder {
         self
     }
 
+    /// Lists to each caller only what its scopes allow, where callers are asked who they are. By
+    /// default everything is listed: who calls what it may not is told which scopes that takes, and
+    /// can ask for them. The lists of a caller who lacks some are made for each request.
+    pub fn lists_what_is_allowed(mut self, only: bool) -> Self {
+        self.lists_what_is_allowed = only;
+        self
+    }
+
     /// The endpoint; its listings are rendered here, once for each revision.
     pub fn build(self) -> Endpoint {
         let published = Arc::new(Published::new(self.catalog, &self.adapters));
@@ -319,6 +330,7 @@ impl EndpointBuilder {
             allow_delete: self.allow_delete,
             require_session: self.require_session,
             allow_reinitialize: self.allow_reinitialize,
+            lists_what_is_allowed: self.lists_what_is_allowed,
             ask_in_arguments: self.ask_in_arguments,
         }))
     }

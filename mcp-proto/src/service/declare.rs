@@ -177,7 +177,8 @@ impl<H, A> ToolDeclaration<H, A> {
     }
 
     /// Callers need these scopes, where callers are asked who they are; others are refused with
-    /// 403. It is listed to everyone.
+    /// 403. It is listed to everyone, unless
+    /// [`EndpointBuilder::lists_what_is_allowed`](crate::server::EndpointBuilder::lists_what_is_allowed).
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.tool.scopes = scopes.into_iter().map(Into::into).collect();
         self
@@ -256,6 +257,14 @@ impl<H, A> PromptDeclaration<H, A> {
         self.prompt.meta = Some(meta.into());
         self
     }
+
+    /// Callers need these scopes, where callers are asked who they are: to get it, and to complete
+    /// its arguments. Others are refused with 403. It is listed to everyone, unless
+    /// [`EndpointBuilder::lists_what_is_allowed`](crate::server::EndpointBuilder::lists_what_is_allowed).
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.prompt.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
 }
 
 /// What is said of a resource or a template.
@@ -270,6 +279,7 @@ pub struct About {
     pub(crate) annotations: Option<Annotations>,
     pub(crate) icons: Vec<Icon>,
     pub(crate) meta: Option<Json>,
+    pub(crate) scopes: Vec<String>,
 }
 
 /// A resource or resource template under construction; see [`resource`].
@@ -327,6 +337,14 @@ impl<H, A> ResourceDeclaration<H, A> {
     /// The declaration's `_meta`.
     pub fn meta(mut self, meta: impl Into<Json>) -> Self {
         self.about.meta = Some(meta.into());
+        self
+    }
+
+    /// Callers need these scopes, where callers are asked who they are: to read it, to subscribe to
+    /// it, and to complete its variables. Others are refused with 403. It is listed to everyone,
+    /// unless [`EndpointBuilder::lists_what_is_allowed`](crate::server::EndpointBuilder::lists_what_is_allowed).
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.about.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 }

@@ -15,6 +15,7 @@ mod outages;
 mod properties;
 mod resuming;
 mod retrying;
+mod scopes;
 mod service;
 mod shaking;
 mod strangers;

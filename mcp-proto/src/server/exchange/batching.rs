@@ -8,6 +8,7 @@ use crate::frame::envelope::RequestId;
 use crate::model::Call;
 use crate::revision::{Adapter, Answered, Decoded, Preamble, Refused};
 use crate::server::batch::{Batch, Todo};
+use crate::server::intake::Answer;
 use crate::server::pending::Waiting;
 use crate::server::session::{Session, SessionChange};
 
@@ -33,15 +34,16 @@ impl<H: HttpRequest> HttpExchange<H> {
         let decode = |message: Preamble| adapter.decode(&message, client);
         let messages: Vec<_> = messages.into_iter().map(|message| message.map(decode)).collect();
         // A caller who lacks a scope for one of them gets none of them: there is one status.
-        let called = |message: &Result<Decoded, Refused>| match message {
-            Ok(Decoded::Call(call)) => published.called(adapter, call),
-            _ => None,
+        let scopes = |message: &Result<Decoded, Refused>| match message {
+            Ok(Decoded::Call(call)) => published.catalog().scopes(call).to_vec(),
+            _ => Vec::new(),
         };
         let refused: Vec<_> =
-            messages.iter().filter_map(called).filter(|tool| self.lacks_scope(tool)).collect();
+            messages.iter().map(scopes).filter(|scopes| self.lacks(scopes)).collect();
         if !refused.is_empty() {
-            return self.refuse_scope(refused.iter().flat_map(|tool| tool.scopes.iter().cloned()));
+            return self.refuse_scope(refused.into_iter().flatten());
         }
+        let listed = self.listed(&Answer::Listing);
         let mut batch = Batch::default();
         let (answers, changes, calls) = (Vec::new(), Vec::new(), Vec::new());
         let mut rest = Rest { adapter: *adapter, answers, changes, calls };
@@ -54,7 +56,7 @@ impl<H: HttpRequest> HttpExchange<H> {
                 }
                 Ok(Decoded::Call(mut call)) => {
                     self.introduce(&mut call, session.as_ref());
-                    match batch.add(&published, adapter, call) {
+                    match batch.add(&listed, adapter, call) {
                         Some(Todo::Run(call)) => rest.calls.push(call),
                         Some(Todo::Change(id, change)) => rest.changes.push((Some(id), change)),
                         None => {}

@@ -1,15 +1,16 @@
 //! From a body to calls, answers and updates.
 
 use bytes::Bytes;
+use std::sync::Arc;
 
 use super::stages::{Handshake, Held, Stage, Then};
 use super::{HttpExchange, HttpRequest, Task};
 use crate::effect::Effect;
 use crate::frame::envelope::RequestId;
-use crate::model::{Call, Failure, FailureKind, Operation, Tool};
+use crate::model::{Call, Failure, FailureKind, Operation};
 use crate::revision::{
-    self, Adapter, Context, Decoded, Established, Incoming, Mirrors, Preamble, Selection,
-    Transport, check_parameters,
+    self, Adapter, Context, Decoded, Established, Incoming, Mirrors, Preamble, Published,
+    Selection, Transport, check_parameters,
 };
 use crate::server::HttpRefusal;
 use crate::server::endpoint::Route;
@@ -114,10 +115,22 @@ impl<H: HttpRequest> HttpExchange<H> {
         let (endpoint, published) = (&self.core.endpoint, &self.core.published);
         let unasked = intake::without_asking(endpoint, published, adapter, &call);
         let adapter = unasked.as_ref().unwrap_or(adapter);
-        match intake::plan(&self.core.published, adapter, &call) {
+        let plan = intake::plan(&self.core.published, adapter, &call);
+        if self.core.principal.is_some() && matches!(plan, Plan::Run | Plan::Update(_)) {
+            let published = Arc::clone(&self.core.published);
+            let scopes = published.catalog().scopes(&call);
+            if self.lacks(scopes) {
+                return self.refuse_scope(scopes.iter().cloned());
+            }
+        }
+        match plan {
             Plan::Answer(answer) => self.answer(adapter, &call, answer),
             Plan::Run => self.run_one(adapter, call),
-            Plan::Listen(filter) => self.listen_by_request(adapter, &call, filter),
+            Plan::Listen(mut filter) => {
+                let published = Arc::clone(&self.core.published);
+                filter.uris.retain(|uri| !self.lacks(published.catalog().scopes_at(uri)));
+                self.listen_by_request(adapter, &call, filter);
+            }
             Plan::Handshake => self.shake(adapter, call, session),
             Plan::Update(_) if self.session.is_none() => {
                 // Without a session there is nowhere to keep it, and nothing to be gained by an
@@ -171,10 +184,25 @@ impl<H: HttpRequest> HttpExchange<H> {
         self.core.emit(Effect::Random, Waiting::Stage);
     }
 
-    /// Whether the caller may not call that tool.
-    pub(super) fn lacks_scope(&self, tool: &Tool) -> bool {
+    /// Whether the caller lacks one of these scopes.
+    pub(super) fn lacks(&self, scopes: &[String]) -> bool {
         let principal = self.core.principal.as_ref();
-        principal.is_some_and(|it| !it.missing(tool.scopes.iter().cloned()).is_empty())
+        principal.is_some_and(|it| !it.missing(scopes.iter().cloned()).is_empty())
+    }
+
+    /// What is listed to the caller: everything, unless it is to be what it may use.
+    pub(super) fn listed(&self, answer: &Answer) -> Arc<Published> {
+        let (published, endpoint) = (&self.core.published, &self.core.endpoint);
+        match (answer, &self.core.principal) {
+            (Answer::Listing, Some(principal))
+                if endpoint.shared().lists_what_is_allowed
+                    && published.catalog().hides_from(principal) =>
+            {
+                let visible = published.catalog().visible_to(principal);
+                Arc::new(Published::new(Arc::new(visible), published.adapters()))
+            }
+            _ => Arc::clone(published),
+        }
     }
 
     /// Hands a call to the application, once its headers are known to say what it says.
@@ -186,9 +214,6 @@ impl<H: HttpRequest> HttpExchange<H> {
                 && let Err(failure) = check_parameters(tool, call.arguments(), &self.head)
             {
                 return self.fail(adapter, call.id(), &failure);
-            }
-            if self.lacks_scope(tool) {
-                return self.refuse_scope(tool.scopes.iter().cloned());
             }
         }
         match intake::take_answers(adapter, tool, &mut call) {

@@ -185,7 +185,7 @@ impl<H: HttpRequest> HttpExchange<H> {
     }
 
     pub(super) fn answer(&mut self, adapter: &Adapter, call: &Call, answer: Answer) {
-        let published = self.core.published.clone();
+        let published = self.listed(&answer);
         self.last(|out| intake::write(&published, adapter, call, answer, out));
     }
 

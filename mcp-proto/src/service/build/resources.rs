@@ -24,6 +24,7 @@ impl<M: Threading> Builder<M> {
         resource.annotations = about.annotations;
         resource.icons = about.icons;
         resource.meta = about.meta;
+        resource.scopes = about.scopes;
         self.about(&whose, resource.annotations.as_ref(), resource.meta.as_ref());
         self.variables(&whose, &[], &handler.needs);
         self.readable(&whose, uri, resource.mime_type.clone(), handler);
@@ -55,6 +56,7 @@ impl<M: Threading> Builder<M> {
         declared.annotations = about.annotations;
         declared.icons = about.icons;
         declared.meta = about.meta;
+        declared.scopes = about.scopes;
         self.about(&whose, declared.annotations.as_ref(), declared.meta.as_ref());
         let variables: Vec<_> = declared.uri_template.variables().collect();
         self.variables(&whose, &variables, &handler.needs);
