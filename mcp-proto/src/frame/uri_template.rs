@@ -34,6 +34,8 @@ pub use parse::{MAX_TEMPLATE, MAX_VARIABLES};
 pub struct UriTemplate {
     source: String,
     parts: Vec<Part>,
+    /// The variables whose values may have encoded slashes.
+    slashes: Vec<String>,
     program: Result<matching::Program, TemplateError>,
 }
 
@@ -44,8 +46,25 @@ impl UriTemplate {
     /// [`TemplateError`], with the place, for what RFC 6570 does not allow.
     pub fn parse(template: &str) -> Result<Self, TemplateError> {
         let parts = parse::parse(template)?;
-        let program = matching::Program::compile(&parts);
-        Ok(Self { source: template.to_owned(), parts, program })
+        let program = matching::Program::compile(&parts, &[]);
+        Ok(Self { source: template.to_owned(), parts, slashes: Vec::new(), program })
+    }
+
+    /// The same template, where the values of these variables may have slashes that are encoded:
+    /// `{id}` takes `a%2Fb` then, and gives `a/b`.
+    ///
+    /// By default no such URI matches, though the template expands to it: a handler that makes a
+    /// path of the value would be led out of its folder by a slash that nobody saw in the URI. A
+    /// segment `..` matches nothing in any case, so what is left is one folder more: have it so
+    /// where the value is a key, or its path is checked. `{+id}` takes slashes that are not encoded.
+    #[must_use]
+    pub fn with_encoded_slashes<S: Into<String>>(
+        mut self,
+        variables: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.slashes.extend(variables.into_iter().map(Into::into));
+        self.program = matching::Program::compile(&self.parts, &self.slashes);
+        self
     }
 
     /// Whether [`matches`](Self::matches) can ever say yes: to be checked once, where a template
@@ -73,7 +92,7 @@ impl UriTemplate {
     /// the template; `None` where it describes another URI.
     ///
     /// - `{var}`, `{.var}`, `{/var}` and `{;var}` never reach over `/`, `?` or `#`, encoded `/`
-    ///   included; `{+var}` and `{#var}` take everything but an encoded `/`; `{?var}` and
+    ///   included unless [`with_encoded_slashes`](Self::with_encoded_slashes) says otherwise; `{+var}` and `{#var}` take everything but an encoded `/`; `{?var}` and
     ///   `{&var}` end at `&` or `#`.
     /// - No escape: a URI or value with a segment `..`, encoded or not, matches nothing, nor does
     ///   invalid percent-encoding, encoded text that is not UTF-8, or more than [`MAX_URI`] bytes.
@@ -115,7 +134,7 @@ impl UriTemplate {
         if is_normal {
             return None;
         }
-        Self::parse(&text).ok()
+        Self::parse(&text).ok().map(|normal| normal.with_encoded_slashes(self.slashes.clone()))
     }
 
     /// The names of the variables, in the order of the template, as often as they occur.

@@ -280,6 +280,8 @@ pub struct About {
     pub(crate) icons: Vec<Icon>,
     pub(crate) meta: Option<Json>,
     pub(crate) scopes: Vec<String>,
+    /// The variables of a template whose values may have encoded slashes.
+    pub(crate) slashes: Vec<String>,
 }
 
 /// A resource or resource template under construction; see [`resource`].
@@ -337,6 +339,14 @@ impl<H, A> ResourceDeclaration<H, A> {
     /// The declaration's `_meta`.
     pub fn meta(mut self, meta: impl Into<Json>) -> Self {
         self.about.meta = Some(meta.into());
+        self
+    }
+
+    /// The values of this variable of a template may have slashes that are encoded in the URI; see
+    /// [`UriTemplate::with_encoded_slashes`](crate::frame::uri_template::UriTemplate::with_encoded_slashes)
+    /// for what that means for paths.
+    pub fn encoded_slashes(mut self, variable: impl Into<String>) -> Self {
+        self.about.slashes.push(variable.into());
         self
     }
 

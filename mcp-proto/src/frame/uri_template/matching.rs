@@ -35,6 +35,8 @@ enum Step {
 #[derive(Debug, Clone, Copy)]
 struct Class {
     operator: &'static Operator,
+    /// An encoded slash is a character like any other.
+    encoded_slash: bool,
     /// A comma ends the value as well.
     listed: bool,
     /// So does this: it opens the parameters that follow at once, if there are any.
@@ -42,7 +44,8 @@ struct Class {
 }
 
 impl Program {
-    pub(super) fn compile(parts: &[Part]) -> Result<Self, TemplateError> {
+    /// `slashes` are the variables whose values may have encoded slashes.
+    pub(super) fn compile(parts: &[Part], slashes: &[String]) -> Result<Self, TemplateError> {
         if let Some(other) = variables(parts).find(|other| other.modifier != Modifier::None) {
             return Err(TemplateError { kind: TemplateErrorKind::Unmatchable, at: other.at });
         }
@@ -59,10 +62,15 @@ impl Program {
                 Part::Literal(text) => steps.add(Step::Literal(text.clone())),
                 Part::Expression { operator, variables } => {
                     let listed = operator.separator == "," && variables.len() > 1;
-                    let class = Class { operator, listed, until };
+                    let encoded_slash = operator.encoded_slash;
+                    let class = Class { operator, encoded_slash, listed, until };
+                    let class = |variable: &Variable| {
+                        let encoded_slash = encoded_slash || slashes.contains(&variable.name);
+                        Class { encoded_slash, ..class }
+                    };
                     match operator.named {
-                        true => steps.named(class, variables, number),
-                        false => steps.listed(class, variables.len(), number),
+                        true => steps.named(operator, class, variables, number),
+                        false => steps.listed(operator, class, variables, number),
                     }
                     number += variables.len();
                 }
@@ -188,7 +196,7 @@ impl Class {
         let rest = uri.get(at..)?;
         match *rest.first()? {
             b'%' => match percent_encoded(rest)? {
-                b'/' if !self.operator.encoded_slash => None,
+                b'/' if !self.encoded_slash => None,
                 _ => Some(3),
             },
             b',' if self.listed => None,
@@ -228,9 +236,16 @@ impl Steps {
     }
 
     /// Values without names: all must be there, with something in them.
-    fn listed(&mut self, class: Class, count: usize, first: usize) {
-        let Operator { first: opening, separator, .. } = class.operator;
-        for index in 0..count {
+    fn listed(
+        &mut self,
+        operator: &Operator,
+        class: impl Fn(&Variable) -> Class,
+        variables: &[Variable],
+        first: usize,
+    ) {
+        let Operator { first: opening, separator, .. } = operator;
+        for (index, variable) in variables.iter().enumerate() {
+            let class = class(variable);
             let before = if index == 0 { opening } else { separator };
             if !before.is_empty() {
                 self.add(Step::Literal((*before).to_owned()));
@@ -244,11 +259,17 @@ impl Steps {
 
     /// Values with names: each may be missing. Which separator comes next depends on whether one
     /// was there, so there are two rows of steps, and finding one leads to the second row.
-    fn named(&mut self, class: Class, variables: &[Variable], first: usize) {
+    fn named(
+        &mut self,
+        operator: &Operator,
+        class: impl Fn(&Variable) -> Class,
+        variables: &[Variable],
+        first: usize,
+    ) {
         let mut into_second = Vec::new();
         for (index, variable) in variables.iter().enumerate() {
             let skip = self.reserve();
-            self.pair(class, class.operator.first, variable, first + index);
+            self.pair(class(variable), operator.first, variable, first + index);
             into_second.push(self.reserve());
             self.fill(skip, Step::Fork(self.next()));
         }
@@ -258,7 +279,7 @@ impl Steps {
             if let Some(jump) = into_second.get(index - 1) {
                 self.fill(*jump, Step::Jump(skip));
             }
-            self.pair(class, class.operator.separator, variable, first + index);
+            self.pair(class(variable), operator.separator, variable, first + index);
             self.fill(skip, Step::Fork(self.next()));
         }
         if let Some(last) = into_second.last() {

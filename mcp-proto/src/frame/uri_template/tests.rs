@@ -232,3 +232,38 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn encoded_slashes_are_taken_where_a_variable_may_have_them_and_climb_nowhere() {
+    let parse = |text: &str| UriTemplate::parse(text).unwrap();
+    for (template, variable, uri, value) in [
+        ("item://{id}", "id", "item://a%2Fb", Some("a/b")),
+        ("item://{id}", "id", "item://a%2fb%2Fc", Some("a/b/c")),
+        ("item://{id}/x", "id", "item://a%2Fb/x", Some("a/b")),
+        ("item://x{/id}", "id", "item://x/a%2Fb", Some("a/b")),
+        ("item://x{?id}", "id", "item://x?id=a%2Fb", Some("a/b")),
+        ("item://{+id}", "id", "item://a%2Fb/c", Some("a/b/c")),
+        ("item://{id}", "id", "item://a/b", None),
+        ("item://{id}", "id", "item://a%2F..", None),
+        ("item://{id}", "id", "item://%2E%2E%2Fa", None),
+        ("item://{id}", "id", "item://a%5C..%5Cb", None),
+        ("item://{id}", "other", "item://a%2Fb", None),
+    ] {
+        let closed = parse(template);
+        let open = parse(template).with_encoded_slashes([variable]);
+        let found = open.matches(uri).map(|values| values[0].1.clone());
+        assert_eq!(found.as_deref(), value, "{template} {uri}");
+        assert_eq!(closed.as_str(), open.as_str());
+        if uri.contains("%2") && !template.contains('?') {
+            assert!(closed.matches(uri).is_none(), "{template} {uri}: not unless it is told");
+        }
+        // What it expands to, it matches.
+        if value.is_some() && !template.contains('+') {
+            let expanded = open.expand(|_| Some(Value::from("a/b"))).unwrap();
+            assert_eq!(open.matches(&expanded).unwrap()[0].1, "a/b", "{template}");
+        }
+    }
+    // Each variable has its own choice.
+    let one = parse("item://{a}/{b}").with_encoded_slashes(["b"]);
+    assert!(one.matches("item://x/y%2Fz").is_some() && one.matches("item://x%2Fy/z").is_none());
+}

@@ -209,12 +209,10 @@ impl<H: HttpRequest> HttpExchange<H> {
     fn run_one(&mut self, adapter: &Adapter, mut call: Call) {
         let published = self.core.published.clone();
         let tool = published.called(adapter, &call);
-        if let Some(tool) = tool {
-            if adapter.mirrors_headers
-                && let Err(failure) = check_parameters(tool, call.arguments(), &self.head)
-            {
-                return self.fail(adapter, call.id(), &failure);
-            }
+        if let Some(tool) = tool.filter(|_| adapter.mirrors_headers)
+            && let Err(failure) = check_parameters(tool, call.arguments(), &self.head)
+        {
+            return self.fail(adapter, call.id(), &failure);
         }
         match intake::take_answers(adapter, tool, &mut call) {
             Ok(()) => self.begin_task(adapter, call, tool.is_some_and(|tool| tool.streaming)),

@@ -25,6 +25,9 @@ impl<M: Threading> Builder<M> {
         resource.icons = about.icons;
         resource.meta = about.meta;
         resource.scopes = about.scopes;
+        if !about.slashes.is_empty() {
+            self.problem(format!("{whose} has no variables: remove `.encoded_slashes`"));
+        }
         self.about(&whose, resource.annotations.as_ref(), resource.meta.as_ref());
         self.variables(&whose, &[], &handler.needs);
         self.readable(&whose, uri, resource.mime_type.clone(), handler);
@@ -48,6 +51,14 @@ impl<M: Threading> Builder<M> {
         if about.size.is_some() {
             self.problem(format!("{whose} has a size, which only a resource has: remove `.size`"));
         }
+        if let Some(unknown) =
+            about.slashes.iter().find(|name| !template.variables().any(|own| own == **name))
+        {
+            self.problem(format!(
+                "{whose} has no variable `{unknown}`: name one of its own in `.encoded_slashes`"
+            ));
+        }
+        let template = template.with_encoded_slashes(about.slashes);
         let name = about.name.unwrap_or_else(|| text.clone());
         let mut declared = ResourceTemplate::new(template, name);
         declared.title = about.title;
