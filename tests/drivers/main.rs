@@ -6,6 +6,7 @@ mod cookies;
 mod dying;
 mod examples;
 mod http;
+mod in_process;
 mod local;
 #[cfg(target_os = "linux")]
 mod memory;

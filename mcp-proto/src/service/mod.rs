@@ -77,6 +77,7 @@ mod needs;
 mod notices;
 mod outbox;
 mod outliving;
+mod pair;
 mod parts;
 mod promise;
 mod registry;

@@ -16,6 +16,7 @@ use std::task::Wake;
 use futures_io::{AsyncRead, AsyncWrite};
 
 use super::client::Dial;
+pub(crate) use super::pair::{End, pair};
 use super::virtual_time::VirtualTime as Clock;
 pub(crate) use super::virtual_time::VirtualTimer;
 use super::{Driver, Listener, Runtime, Shared, Threading};
@@ -252,42 +253,6 @@ impl Listener for Port {
     }
 }
 
-/// One direction of a pipe.
-#[derive(Default)]
-struct Channel {
-    bytes: VecDeque<u8>,
-    capacity: usize,
-    /// The writer is done.
-    ended: bool,
-    /// The reader is gone.
-    broken: bool,
-    writes: usize,
-    waiting: Vec<Waker>,
-}
-
-/// One end of a pair of pipes.
-pub(crate) struct End {
-    incoming: Arc<Mutex<Channel>>,
-    outgoing: Arc<Mutex<Channel>>,
-}
-
-/// Two ends, whose pipes hold `capacity` bytes each way.
-pub(crate) fn pair(capacity: usize) -> (End, End) {
-    let channel = || Arc::new(Mutex::new(Channel { capacity, ..Channel::default() }));
-    let (there, back) = (channel(), channel());
-    let end = |incoming: &Arc<_>, outgoing: &Arc<_>| End {
-        incoming: Arc::clone(incoming),
-        outgoing: Arc::clone(outgoing),
-    };
-    (end(&there, &back), end(&back, &there))
-}
-
-impl Channel {
-    fn wake(&mut self) {
-        self.waiting.drain(..).for_each(Waker::wake);
-    }
-}
-
 impl End {
     /// How many writes the other end made.
     pub(crate) fn writes(&self) -> usize {
@@ -330,73 +295,5 @@ impl End {
     /// Reads to the end.
     pub(crate) async fn receive_all(&mut self) -> String {
         self.receive_until(|_| false).await
-    }
-
-    /// Ends this side.
-    pub(crate) fn end(&self) {
-        let mut outgoing = self.outgoing.lock().unwrap();
-        outgoing.ended = true;
-        outgoing.wake();
-    }
-}
-
-impl Drop for End {
-    fn drop(&mut self) {
-        self.end();
-        let mut incoming = self.incoming.lock().unwrap();
-        incoming.broken = true;
-        incoming.wake();
-    }
-}
-
-impl AsyncRead for End {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        into: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        let mut incoming = self.incoming.lock().unwrap();
-        let read = into.len().min(incoming.bytes.len());
-        if read == 0 && !incoming.ended {
-            incoming.waiting.push(cx.waker().clone());
-            return Poll::Pending;
-        }
-        for (into, byte) in into.iter_mut().zip(incoming.bytes.drain(..read)) {
-            *into = byte;
-        }
-        incoming.wake();
-        Poll::Ready(Ok(read))
-    }
-}
-
-impl AsyncWrite for End {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        from: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let mut outgoing = self.outgoing.lock().unwrap();
-        if outgoing.broken {
-            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
-        }
-        let room = outgoing.capacity - outgoing.bytes.len();
-        if room == 0 {
-            outgoing.waiting.push(cx.waker().clone());
-            return Poll::Pending;
-        }
-        let written = room.min(from.len());
-        outgoing.bytes.extend(&from[..written]);
-        outgoing.writes += 1;
-        outgoing.wake();
-        Poll::Ready(Ok(written))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.end();
-        Poll::Ready(Ok(()))
     }
 }

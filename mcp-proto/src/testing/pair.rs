@@ -48,6 +48,12 @@ impl Way {
 /// break what they carry. No socket, no runtime, and no time passes but the pair's own; the same
 /// seed gives the same run.
 ///
+/// Handlers have no other runtime here either: one that sleeps by a runtime's timer, or asks a
+/// database, panics for want of that runtime, or waits for what never comes while virtual time
+/// passes, until its call times out. Give such handlers a [`Sleep`](crate::service::Sleep) or what
+/// stands for the database, or test them by
+/// [`Client::in_process`](crate::service::client::Client::in_process), in real time.
+///
 /// What the client does happens in the next run. A run ends when every call has ended, or somebody
 /// has to answer a question first.
 ///

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::child::{Child, ChildProcess};
+use super::in_process::{Beside, InProcess};
 use super::process::Process;
 use super::{
     Ask, Bearer, Client, ClientBuilder, ClientError, Cookies, Dial, ErrorKind, HttpCarrier,
@@ -18,7 +19,7 @@ use super::{
 use crate::client::{Event, Retry, Url};
 use crate::model::LogLevel;
 use crate::revision::{AdapterSet, Revision};
-use crate::service::Sleep;
+use crate::service::{Service, Sleep};
 
 /// A driver for clients: a runtime that makes connections, and is there without more ado.
 pub trait ClientDriver: Dial + Default {}
@@ -52,6 +53,14 @@ impl<D: ClientDriver> Client<D> {
         D: StartProcess,
     {
         Connect::new(Process::new(command))
+    }
+
+    /// A client of `service` in this very process, on the driver's runtime: no socket, no child, and
+    /// handlers may do whatever they may do elsewhere. For tests that need real time and real
+    /// connections of their handlers', and for applications that are their own server. To be
+    /// connected.
+    pub fn in_process(service: Service) -> Connect<InProcess, D> {
+        Connect::new(InProcess(service))
     }
 }
 
@@ -264,6 +273,23 @@ impl<D: StartProcess> Connect<Process, D> {
         let client = match self.tap {
             Some(tap) => self.builder.streams(driver, Tapped::new(respawn, tap)),
             None => self.builder.streams(driver, respawn),
+        };
+        client.ready().await?;
+        Ok(client.on())
+    }
+}
+
+impl<D: ClientDriver> Connect<InProcess, D> {
+    /// Serves the service, and waits until it is known.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub async fn connect(self) -> Result<Client<D>, ClientError> {
+        let driver = D::default();
+        let beside = Beside { runtime: driver.clone(), service: self.way.0 };
+        let client = match self.tap {
+            Some(tap) => self.builder.streams(driver, Tapped::new(beside, tap)),
+            None => self.builder.streams(driver, beside),
         };
         client.ready().await?;
         Ok(client.on())

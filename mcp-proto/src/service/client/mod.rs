@@ -17,6 +17,7 @@ mod drive;
 mod exchanges;
 mod handle;
 mod headers;
+mod in_process;
 mod inner;
 mod last_words;
 mod listening;
@@ -42,6 +43,7 @@ pub use exchanges::{CarryError, HttpCarrier};
 pub use futures_rustls::rustls;
 pub use handle::Client;
 pub use headers::WithHeaders;
+pub use in_process::InProcess;
 pub use listening::{ListenEvent, Listening};
 #[cfg(feature = "tls")]
 pub use pool::Tls;
