@@ -12,6 +12,7 @@ mod signal;
 mod stdio;
 
 pub use mcp_proto;
+pub use mcp_proto::explain;
 pub use mcp_proto::model;
 pub use mcp_proto::service::*;
 #[cfg(feature = "postgres")]

@@ -56,6 +56,7 @@ mod thread;
 mod tokio_stream;
 
 pub use mcp_proto;
+pub use mcp_proto::explain;
 pub use mcp_proto::model;
 pub use mcp_proto::service::*;
 #[cfg(feature = "postgres")]

@@ -20,7 +20,8 @@ use crate::model::Outcome;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no handler of this kind",
     note = "a handler is an async function; each of its arguments implements `FromExchange`, what \
-            it returns `IntoOutcome`, and it is `Send` unless the registry is `Registry::local`"
+            it returns `IntoOutcome`, and it is `Send` unless the registry is `Registry::local`; \
+            `mcp_proto::explain!` says which of these it is not"
 )]
 pub trait Handler<M: Threading, K: Kind, A>: Sized + 'static {
     #[doc(hidden)]

@@ -61,6 +61,8 @@ mod duplex;
 mod errands;
 mod error;
 mod exchange;
+#[doc(hidden)]
+pub mod explain;
 mod extract;
 mod extraction;
 mod handler;
