@@ -523,6 +523,16 @@ fn a_server_that_asks_and_never_reads_is_not_read_on_and_calls_are_written_all_t
     }
 }
 
+/// What the test above is to find: a client that reads on, whatever waits to be written.
+#[test]
+fn a_client_that_reads_on_though_its_answers_are_not_taken_would_be_found() {
+    let mut client = idle(Revision::V2025_11_25);
+    client.core.config.limits.unsent = usize::MAX;
+    let input = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n".repeat(2_000);
+    assert_eq!(client.handle_input(NOW, input.as_bytes()), input.len());
+    assert_eq!(sent(&mut client).len(), 2_000);
+}
+
 #[test]
 fn what_nobody_fetches_stops_input_by_its_bytes() {
     let text = "x".repeat(5_000);
