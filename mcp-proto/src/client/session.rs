@@ -11,6 +11,8 @@ mod streams;
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
+
 use self::answers::Answer;
 use self::exchange::{Exchange, For};
 use self::silence::Rhythm;
@@ -51,6 +53,8 @@ pub struct Session {
     /// Bytes that they hold, about.
     unsent: usize,
     next_answer: u64,
+    /// The word that the handshake is complete, and how often it did not arrive.
+    confirming: Option<(Bytes, u32)>,
     standing: Standing,
     /// How the server's streams show that they still stand.
     rhythm: Rhythm,
@@ -66,6 +70,8 @@ enum Timer {
     Resume(i64),
     /// An answer that did not arrive is sent again.
     Repeat(u64),
+    /// The word that the handshake is complete is sent again.
+    Confirm,
     /// The server's own stream is opened again.
     Stand,
     /// A stream has been silent for too long.
@@ -90,6 +96,7 @@ impl Session {
             answers: BTreeMap::new(),
             unsent: 0,
             next_answer: 0,
+            confirming: None,
             standing: Standing::default(),
             rhythm: Rhythm::default(),
             timers: Timers::new(),
@@ -148,6 +155,7 @@ impl Carrier for Session {
                 Timer::Enough(exchange) => self.enough(exchange),
                 Timer::Resume(id) => self.resume(id),
                 Timer::Repeat(number) => self.post_answer(number),
+                Timer::Confirm => self.confirm(),
                 Timer::Stand => self.stand(),
                 Timer::Silent(exchange) => self.silent(exchange),
             }

@@ -103,6 +103,8 @@ impl Session {
                 let mut subscriptions = self.subscriptions();
                 subscriptions.add(uri, limits.subscribed)?;
                 self.subscriptions = subscriptions.to_json();
+                // Who subscribes is done with the handshake, though word of it may have been lost.
+                self.is_new = false;
             }
             SessionChange::Unsubscribe(uri) => {
                 let mut subscriptions = self.subscriptions();

@@ -89,10 +89,6 @@ fn nothing_is_told_unasked_before_the_handshake_is_complete() {
                 _ => caller.line(),
             };
             cluster.run();
-            let subscribe =
-                caller.peer.request("resources/subscribe", "\"uri\":\"test://watched\"");
-            caller.send(&mut cluster, &subscribe);
-            cluster.run();
             let before = caller.heard(&cluster, line).len();
             for change in [Change::Tools, Change::Prompts, Change::Resources] {
                 announce(&mut cluster, &change);
@@ -108,12 +104,35 @@ fn nothing_is_told_unasked_before_the_handshake_is_complete() {
             };
             caller.send(&mut cluster, &initialized);
             cluster.run();
+            let subscribe =
+                caller.peer.request("resources/subscribe", "\"uri\":\"test://watched\"");
+            caller.send(&mut cluster, &subscribe);
+            cluster.run();
             announce(&mut cluster, &Change::Tools);
             updated(&mut cluster);
             let heard = caller.heard(&cluster, line);
             assert!(count(&heard, "tools/list_changed") >= 1, "{revision} {way:?}: {heard:?}");
             assert!(count(&heard, "resources/updated") >= 1, "{revision} {way:?}: {heard:?}");
         }
+    }
+}
+
+#[test]
+fn who_subscribes_is_told_though_word_of_the_completed_handshake_was_lost() {
+    for (revision, way) in HANDSHAKE.iter().flat_map(|it| [(*it, Way::Http), (*it, Way::Sse)]) {
+        let mut cluster = cluster(3);
+        let mut caller = unconfirmed(revision, way, &mut cluster);
+        let line = match way {
+            Way::Http => caller.listen(&mut cluster, None),
+            _ => caller.line(),
+        };
+        cluster.run();
+        let subscribe = caller.peer.request("resources/subscribe", "\"uri\":\"test://watched\"");
+        caller.send(&mut cluster, &subscribe);
+        cluster.run();
+        updated(&mut cluster);
+        let heard = caller.heard(&cluster, line);
+        assert_eq!(count(&heard, "resources/updated"), 1, "{revision} {way:?}: {heard:?}");
     }
 }
 

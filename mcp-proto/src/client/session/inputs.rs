@@ -317,6 +317,9 @@ impl Session {
 
     /// A message that has no answer arrived, or was refused.
     fn noted(&mut self, status: u16, completes: bool, refusal: &ClientError) {
+        if completes && status >= 500 && self.confirms_again() {
+            return;
+        }
         if !(200..300).contains(&status) {
             self.core.warn(format!("a message was refused: {refusal}"));
         }
@@ -405,6 +408,8 @@ impl Session {
                 self.tails.remove(&id);
                 self.core.broken(id, how);
             }
+            (For::Note { completes: true } | For::Post(None, true), Broken::Gone(_))
+                if self.confirms_again() => {}
             (For::Note { completes } | For::Post(None, completes), how) => {
                 self.core.warn(format!("a message did not arrive: {}", how.into_error()));
                 if completes {

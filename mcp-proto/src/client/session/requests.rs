@@ -21,7 +21,10 @@ impl Session {
                 self.of_request.insert(id, exchange);
             }
             Outgoing::Answer(body) => self.send_answer(body),
-            Outgoing::Initialized(body) => self.note(body, true),
+            Outgoing::Initialized(body) => {
+                self.confirming = Some((body, 0));
+                self.confirm();
+            }
             Outgoing::Forget { id, body } => {
                 // The end of a session is that of its calls.
                 let ends = self.core.is_closed() && self.id.is_some();
@@ -39,6 +42,28 @@ impl Session {
             Outgoing::Stream(wanted) => self.want_stream(wanted),
             Outgoing::Respawn => {}
         }
+    }
+
+    /// Tells that the handshake is complete; nothing is told unasked before.
+    pub(super) fn confirm(&mut self) {
+        if let Some((body, _)) = self.confirming.clone() {
+            self.note(body, true);
+        }
+    }
+
+    /// That word did not arrive: whether it is sent again. Sent twice it does no harm.
+    pub(super) fn confirms_again(&mut self) -> bool {
+        let most = self.core.config.limits.reconnects;
+        let Some((_, attempts)) = &mut self.confirming else { return false };
+        *attempts += 1;
+        let attempts = *attempts;
+        if attempts > most || self.core.is_closed() {
+            self.confirming = None;
+            return false;
+        }
+        let pause = self.pause((Some(0), attempts));
+        self.timers.set(Timer::Confirm, self.core.now + pause);
+        true
     }
 
     fn note(&mut self, body: Bytes, completes: bool) {
