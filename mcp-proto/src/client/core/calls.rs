@@ -214,6 +214,10 @@ impl Core {
                 }
             }
             Purpose::Listen(listen) => self.listening_broke(listen, error),
+            // Nobody refused it: it is subscribed to once more, with all that belongs to it.
+            Purpose::Subscribe(listen) if error.is_transient() => {
+                self.listening_broke(listen, error);
+            }
             Purpose::Subscribe(listen) => self.subscribed_to(listen, id, false),
             Purpose::Negotiation | Purpose::Aside => {}
         }

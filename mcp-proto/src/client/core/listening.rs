@@ -264,7 +264,7 @@ impl Core {
     pub(super) fn listening_broke(&mut self, listen: ListenId, error: ClientError) {
         let most = self.config.limits.reconnects;
         let Some(listener) = self.listeners.get_mut(&listen) else { return };
-        listener.way = Way::Waiting;
+        (listener.way, listener.establishing) = (Way::Waiting, None);
         listener.attempts += 1;
         if listener.attempts > most || !error.is_transient() {
             return self.end_listening(listen, Err(error));

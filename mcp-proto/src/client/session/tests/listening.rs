@@ -314,3 +314,29 @@ fn a_subscription_of_its_own_request_waits_as_it_is_told_and_outlives_any_number
         assert_eq!(http.count(|event| matches!(event, Event::Unlistened(..))), 0, "{status}");
     }
 }
+
+#[test]
+fn a_subscription_whose_request_broke_is_made_again_and_not_in_force_for_less() {
+    for revision in Revision::ALL.into_iter().filter(|it| it.adapter().has_handshake) {
+        for status in [0, 502, 503] {
+            let mut http = Http::legacy(revision);
+            let listen = http.session.listen(http.now, filter());
+            let opened = http.take_all();
+            let [subscribe, get] = &opened[..] else { panic!("{opened:?}") };
+            http.head(get, 200, EVENTS);
+            match status {
+                0 => http.fail(subscribe),
+                status => http.respond(subscribe, status, &[], b""),
+            }
+            let in_force = |http: &Http| http.count(|it| matches!(it, Event::Listening(..)));
+            assert_eq!(in_force(&http), 0, "{revision} {status}");
+            http.pass(Duration::from_secs(5));
+            let again = http.take_all();
+            let again = again.iter().find(|it| body(it)["method"] == "resources/subscribe");
+            http.result(again.expect("once more"), "{}");
+            assert_eq!(in_force(&http), 1, "{revision} {status}");
+            http.feed(get, &note("notifications/resources/updated", r#"{"uri":"a://b/part"}"#));
+            assert_eq!(changes(&http), [(listen, Change::Updated("a://b/part".into()))]);
+        }
+    }
+}
